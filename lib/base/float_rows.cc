@@ -19,9 +19,9 @@ void Fill(std::size_t count, float value, float* numbers) {
   ForEachLane(count, [&](auto d, std::size_t i) HWY_ATTR { hn::StoreU(hn::Set(d, value), d, numbers + i); });
 }
 
-void Add(std::size_t count, const float* addends, float* sums) {
+void Add(std::size_t count, const float* first, const float* second, float* sums) {
   ForEachLane(count, [&](auto d, std::size_t i) HWY_ATTR {
-    hn::StoreU(hn::Add(hn::LoadU(d, sums + i), hn::LoadU(d, addends + i)), d, sums + i);
+    hn::StoreU(hn::Add(hn::LoadU(d, first + i), hn::LoadU(d, second + i)), d, sums + i);
   });
 }
 
@@ -59,7 +59,11 @@ HWY_EXPORT(Finite);
 void FillFloats(std::size_t count, float value, float* numbers) { HWY_DYNAMIC_DISPATCH(Fill)(count, value, numbers); }
 
 void AddFloats(std::size_t count, const float* addends, float* sums) {
-  HWY_DYNAMIC_DISPATCH(Add)(count, addends, sums);
+  HWY_DYNAMIC_DISPATCH(Add)(count, sums, addends, sums);
+}
+
+void AddFloats(std::size_t count, const float* first, const float* second, float* sums) {
+  HWY_DYNAMIC_DISPATCH(Add)(count, first, second, sums);
 }
 
 bool AllFinite(std::span<const float> row) { return HWY_DYNAMIC_DISPATCH(Finite)(row.size(), row.data()); }

@@ -11,6 +11,8 @@ void FillFloats(std::size_t count, float value, float* numbers);
 
 // sums[i] += addends[i] for i < count.
 void AddFloats(std::size_t count, const float* addends, float* sums);
+// sums[i] = first[i] + second[i]; sums may be one of them.
+void AddFloats(std::size_t count, const float* first, const float* second, float* sums);
 
 // False if a number is a NaN or infinite.
 bool AllFinite(std::span<const float> row);

@@ -127,10 +127,11 @@ class AmxTileUnit {
       put(pair, 2 * pair < k ? row(2 * pair) : _mm512_setzero_si512(), _mm512_setzero_si512());
     }
   }
-  OCTAVO_ROUNDS static void AddTile(std::size_t rows, const float* tile, float* const* c, std::size_t column) {
+  OCTAVO_ROUNDS static void AddTile(std::size_t rows, const float* tile, const float* const* addends, float* const* c,
+                                    std::size_t column) {
     for (std::size_t r = 0; r < rows; ++r) {
-      float* const to = c[r] + column;
-      _mm512_storeu_ps(to, _mm512_add_ps(_mm512_loadu_ps(to), _mm512_load_ps(tile + r * kTileSide)));
+      const __m512 sum = _mm512_load_ps(tile + r * kTileSide);
+      _mm512_storeu_ps(c[r] + column, _mm512_add_ps(_mm512_loadu_ps(addends[r] + column), sum));
     }
   }
 
@@ -179,9 +180,9 @@ struct ProductsOf {
     MultiplyTilesTransposed(unit, m, n, OperandsOf(k, left, left_stride, right), SumColumns{c, ldc});
   }
   static void AddRows(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left, std::size_t left_stride,
-                      const std::uint16_t* right, float* const* c) {
+                      const std::uint16_t* right, const float* const* addends, float* const* c) {
     Unit unit;
-    MultiplyTiles(unit, m, n, OperandsOf(k, left, left_stride, right), AddedRows{c});
+    MultiplyTiles(unit, m, n, OperandsOf(k, left, left_stride, right), AddedRows{addends, c});
   }
   static void MultiplyByRows(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left,
                              std::size_t left_stride, const std::uint16_t* rows, std::size_t row_stride,

@@ -40,8 +40,8 @@ void PackNegatives(Bf16Backend backend, std::size_t dim, std::size_t negatives, 
 }
 
 void AddBf16Factors(std::size_t m, std::size_t n, std::size_t k, const float* const* slopes, const float* queries,
-                    float* const* rows) {
-  Bf16AddProductRows(ActiveBf16Backend(), m, n, k, slopes, queries, rows);
+                    const float* const* addends, float* const* rows) {
+  Bf16AddProductRows(ActiveBf16Backend(), m, n, k, slopes, queries, addends, rows);
 }
 
 void Bf16Block::Score(std::size_t dim, std::size_t n, const float* queries, std::size_t m,

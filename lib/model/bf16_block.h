@@ -1,5 +1,6 @@
 // The three products of one side of a chunk with bf16 operands (model/bf16_product.h): scores of queries and negatives,
-// and from their slopes the gradients of both. What is an operand of two products is packed once.
+// and from their slopes the gradients of both. Relation prediction has all relations in place of negatives. What is an
+// operand of two products is packed once.
 //
 // Negatives are many, so their packing counts. As words they are packed as rows: the left operand of the scores'
 // transpose, and by rows the right one of the queries' gradients. With many queries the transposes of the scores cost
@@ -40,7 +41,7 @@ void PackNegativeWords(Bf16Backend backend, std::size_t dim, std::size_t negativ
 // Adds products of gradients' factors to rows, for GradientProduct (tables/product_sums.h). `n` is a multiple of
 // kBf16Columns.
 void AddBf16Factors(std::size_t m, std::size_t n, std::size_t k, const float* const* slopes, const float* queries,
-                    float* const* rows);
+                    const float* const* addends, float* const* rows);
 
 // One owner, which calls Score and then one of the others, of the same side.
 class Bf16Block {

@@ -35,9 +35,9 @@ struct TileProducts {
   void (*multiply_by_rows)(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left,
                            std::size_t left_stride, const std::uint16_t* rows, std::size_t row_stride,
                            std::uint16_t* panel, float* c, std::size_t ldc);
-  // Adds to c[i][j], rows at any addresses. `n` is a multiple of kBf16Columns.
+  // Adds to addends[i][j], rows at any addresses, and writes c[i][j]. `n` is a multiple of kBf16Columns.
   void (*add_rows)(std::size_t m, std::size_t n, std::size_t k, const std::uint16_t* left, std::size_t left_stride,
-                   const std::uint16_t* right, float* const* c);
+                   const std::uint16_t* right, const float* const* addends, float* const* c);
 };
 extern const TileProducts kAmxProducts;  // REQUIRES: AmxWorks()
 extern const TileProducts kModelProducts;

@@ -270,7 +270,7 @@ void Bf16MultiplyByRows(Bf16Backend backend, std::size_t m, std::size_t n, std::
 }
 
 void Bf16AddProductRows(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t k, const float* const* left,
-                        const float* right, float* const* c) {
+                        const float* right, const float* const* addends, float* const* c) {
   if (Bf16HasWords(backend)) {
     thread_local AlignedFloats tiles;
     const std::size_t stride = WholeBf16(k, kBf16Block);
@@ -283,7 +283,7 @@ void Bf16AddProductRows(Bf16Backend backend, std::size_t m, std::size_t n, std::
           std::memcpy(Words(tiles.data()) + r * stride + l, Words(left[i + r]) + l, kBf16Block * sizeof(std::uint16_t));
         }
       }
-      TilesOf(backend).add_rows(rows, n, k, Words(tiles.data()), stride, Words(right), c + i);
+      TilesOf(backend).add_rows(rows, n, k, Words(tiles.data()), stride, Words(right), addends + i, c + i);
     }
     return;
   }
@@ -294,7 +294,9 @@ void Bf16AddProductRows(Bf16Backend backend, std::size_t m, std::size_t n, std::
     for (std::size_t j = 0; j < n; j += most) {
       const std::size_t columns = std::min(most, n - j);
       MultiplyFloats(backend, rows, columns, k, left + i, right + j * k, sums.data(), columns);
-      for (std::size_t r = 0; r < rows; ++r) AddFloats(columns, sums.data() + r * columns, c[i + r] + j);
+      for (std::size_t r = 0; r < rows; ++r) {
+        AddFloats(columns, addends[i + r] + j, sums.data() + r * columns, c[i + r] + j);
+      }
     }
   }
 }

@@ -111,11 +111,11 @@ constexpr std::size_t Bf16PanelFloats(std::size_t k) {
 void Bf16MultiplyByRows(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t k, const float* left,
                         const float* rows, float* panel, float* c, std::size_t ldc);
 
-// The product of Bf16Multiply with left rows anywhere in memory, row i at left[i], added to rows anywhere in memory: to
-// c[i], [n] floats, after the sum is made, by an addition that keeps denormals. Rows of c may be the same: sums are
-// added in the order of i. Left rows are as PackBf16LeftColumns writes them, with the zeros after column k. REQUIRES: n
-// is a multiple of kBf16Columns
+// The product of Bf16Multiply with left rows anywhere in memory, row i at left[i], added to rows anywhere in memory:
+// c[i], [n] floats, becomes addends[i] plus the sum, after that is made, by an addition that keeps denormals. Rows of
+// addends and c may be the same, as the rows are written in the order of i. Left rows are as PackBf16LeftColumns writes
+// them, with the zeros after column k. REQUIRES: n is a multiple of kBf16Columns
 void Bf16AddProductRows(Bf16Backend backend, std::size_t m, std::size_t n, std::size_t k, const float* const* left,
-                        const float* right, float* const* c);
+                        const float* right, const float* const* addends, float* const* c);
 
 }  // namespace octavo

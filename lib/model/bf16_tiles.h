@@ -58,9 +58,12 @@ class ScalarTileUnit {
                        std::size_t ldt) {
     for (std::size_t r = 0; r < rows; ++r) std::copy_n(from + r * ldf, columns, to + r * ldt);
   }
-  // Adds `rows` rows of a tile to columns [column, column + kTileSide) of c[0], c[1] and so on, in this order.
-  static void AddTile(std::size_t rows, const float* tile, float* const* c, std::size_t column) {
-    for (std::size_t r = 0; r < rows; ++r) AddFloats(kTileSide, tile + r * kTileSide, c[r] + column);
+  // Writes columns [column, column + kTileSide) of c[0], c[1] and so on, in this order: addends plus the tile.
+  static void AddTile(std::size_t rows, const float* tile, const float* const* addends, float* const* c,
+                      std::size_t column) {
+    for (std::size_t r = 0; r < rows; ++r) {
+      AddFloats(kTileSide, addends[r] + column, tile + r * kTileSide, c[r] + column);
+    }
   }
 
   template <int kTile>
@@ -156,17 +159,18 @@ struct SumColumns {
   }
 };
 
-// Rows at any addresses, to which the sums are added: c[i][j]. REQUIRES: columns are whole tiles
+// Rows at any addresses: c[i][j] becomes addends[i][j] plus the sum. REQUIRES: columns are whole tiles
 struct AddedRows {
+  const float* const* addends = nullptr;
   float* const* c = nullptr;
   std::size_t column = 0;
 
-  AddedRows From(std::size_t i, std::size_t j) const { return {c + i, column + j}; }
+  AddedRows From(std::size_t i, std::size_t j) const { return {addends + i, c + i, column + j}; }
   template <int kTile, class Unit>
   void Store(const Unit& unit, std::size_t rows, std::size_t /*columns*/) const {
     alignas(64) float whole[kTileFloats];
     unit.template Store<kTile>(whole, kTileRowBytes);
-    Unit::AddTile(std::min(rows, kTileSide), whole, c, column);
+    Unit::AddTile(std::min(rows, kTileSide), whole, addends, c, column);
   }
 };
 

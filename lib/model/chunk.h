@@ -14,7 +14,7 @@
 
 namespace octavo {
 
-// The negatives of a side as operands of bf16 products (model/bf16_block.h), in place of their rows.
+// The negatives of a side, or all relations, as operands of bf16 products (model/bf16_block.h), in place of their rows.
 struct PackedNegatives {
   std::span<const float> columns;  // [D, N], a right operand; as words only if PacksColumns
   std::span<const float> rows;     // [N, D], a right operand; as words a left operand

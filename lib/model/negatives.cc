@@ -29,13 +29,41 @@ struct Fact {
   bool SameQuestion(const Fact& other) const { return anchor == other.anchor && relation == other.relation; }
 };
 
-std::vector<Fact> SortedFacts(std::span<const Edge> chunk, std::span<const std::uint32_t> begins, Side side) {
+// One bit per hash of a key: excludes most keys that were not added, and none that was.
+class KeyFilter {
+ public:
+  void Add(std::uint64_t key) { bits_.set(BitOf(key)); }
+  bool MayHave(std::uint64_t key) const { return bits_.test(BitOf(key)); }
+
+ private:
+  static constexpr int kBits = 14;
+  static std::size_t BitOf(std::uint64_t key) { return (key * 0x9e3779b97f4a7c15U) >> (64 - kBits); }
+
+  std::bitset<std::size_t{1} << kBits> bits_;
+};
+
+struct Candidate {
+  std::uint64_t node = 0;
+  std::uint32_t negative = 0;
+
+  friend auto operator<=>(const Candidate&, const Candidate&) = default;
+};
+
+// The facts of each question that may have a candidate among its answers, sorted.
+std::vector<Fact> SortedFacts(std::span<const Edge> chunk, std::span<const std::uint32_t> begins, Side side,
+                              std::span<const Candidate> candidates) {
+  const Side known = side == Side::kTail ? Side::kHead : Side::kTail;
+  const auto question = [&](const Edge& edge) { return (Value(NodeAt(edge, known)) << 20) ^ Value(edge.relation); };
+  KeyFilter nodes, questions;
+  for (const Candidate& candidate : candidates) nodes.Add(candidate.node);
+  for (const Edge& edge : chunk) {
+    if (nodes.MayHave(Value(NodeAt(edge, side)))) questions.Add(question(edge));
+  }
   std::vector<Fact> facts;
-  facts.reserve(chunk.size());
   for (std::uint32_t q = 0; q + 1 < begins.size(); ++q) {
     for (std::size_t i = begins[q]; i < begins[q + 1]; ++i) {
-      const NodeId anchor = NodeAt(chunk[i], side == Side::kTail ? Side::kHead : Side::kTail);
-      facts.push_back({Value(anchor), Value(chunk[i].relation), q, Value(NodeAt(chunk[i], side))});
+      if (!questions.MayHave(question(chunk[i]))) continue;
+      facts.push_back({Value(NodeAt(chunk[i], known)), Value(chunk[i].relation), q, Value(NodeAt(chunk[i], side))});
     }
   }
   std::sort(facts.begin(), facts.end(), [](const Fact& a, const Fact& b) {
@@ -47,23 +75,14 @@ std::vector<Fact> SortedFacts(std::span<const Edge> chunk, std::span<const std::
   return facts;
 }
 
-struct Candidate {
-  std::uint64_t node = 0;
-  std::uint32_t negative = 0;
-
-  friend auto operator<=>(const Candidate&, const Candidate&) = default;
-};
-
-// The negatives that may be an answer of the chunk, sorted. They are few, as one bit per hash excludes most of the
-// others; in a large graph there are mostly none.
+// The negatives that may be an answer of the chunk, sorted. They are few; in a large graph there are mostly none.
 std::vector<Candidate> PossibleAnswers(std::span<const Edge> chunk, Side side, std::span<const NodeId> negatives) {
-  constexpr int kBits = 14;
-  std::bitset<std::size_t{1} << kBits> answers;
-  const auto bit = [](NodeId node) { return (Value(node) * 0x9e3779b97f4a7c15U) >> (64 - kBits); };
-  for (const Edge& edge : chunk) answers.set(bit(NodeAt(edge, side)));
+  KeyFilter answers;
+  for (const Edge& edge : chunk) answers.Add(Value(NodeAt(edge, side)));
   std::vector<Candidate> candidates;
   for (std::size_t j = 0; j < negatives.size(); ++j) {
-    if (answers.test(bit(negatives[j]))) candidates.push_back({Value(negatives[j]), static_cast<std::uint32_t>(j)});
+    if (answers.MayHave(Value(negatives[j])))
+      candidates.push_back({Value(negatives[j]), static_cast<std::uint32_t>(j)});
   }
   std::sort(candidates.begin(), candidates.end());
   return candidates;
@@ -109,7 +128,7 @@ void FindAccidentalPositives(std::span<const Edge> chunk, std::span<const std::u
   pairs.clear();
   const std::vector<Candidate> candidates = PossibleAnswers(chunk, side, negatives);
   if (candidates.empty()) return;
-  const std::vector<Fact> facts = SortedFacts(chunk, begins, side);
+  const std::vector<Fact> facts = SortedFacts(chunk, begins, side, candidates);
   std::vector<std::uint32_t> queries;  // of the question
   for (std::size_t begin = 0; begin < facts.size();) {
     std::size_t end = begin + 1;

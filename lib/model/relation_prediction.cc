@@ -25,9 +25,8 @@ double RelationPrediction::Add(const ChunkInput& input, const ChunkGradients& gr
   const std::size_t dim = model_.dim;
   const std::size_t relations = input.all_relations.size() / dim;
   const Comparison comparison = ComparisonOf(model_);
-  for (auto* rows : {&heads_, &targets_, &head_gradients_, &target_gradients_, &queries_, &query_gradients_}) {
-    rows->resize(edges * dim);
-  }
+  for (auto* rows : {&heads_, &targets_, &head_gradients_, &target_gradients_}) rows->resize(edges * dim);
+  for (auto* rows : {&queries_, &query_gradients_}) rows->resize(edges * dim);
   for (auto* values : {&positives_, &positive_gradients_, &weights_}) values->resize(edges);
   scores_.resize(bf16 == nullptr ? edges * relations : Bf16LeftFloats(edges, relations));
   begins_ = OneQueryEach(edges);  // each edge is a query for its relation

@@ -4,6 +4,9 @@
 // of a side are. Internal to model/.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/aligned_floats.h"
@@ -34,7 +37,7 @@ class RelationPrediction {
   // Kept to reuse their memory. A relations, E edges, D = dim.
   std::vector<float> heads_, targets_;                    // [E, D], of each edge: its head, its relation
   std::vector<float> head_gradients_, target_gradients_;  // [E, D]
-  std::vector<float> queries_, query_gradients_;          // [E, D]
+  AlignedFloats queries_, query_gradients_;               // [E, D]
   AlignedFloats scores_;                                  // [E, A], then their slopes, then these packed for bf16
   AlignedFloats distances_;                               // [E, A]
   AlignedFloats packed_columns_, packed_rows_;            // of relations, for bf16

@@ -126,7 +126,8 @@ std::span<const std::uint64_t> GradientsByNode::Arrivals(std::size_t first, std:
   const std::span<std::uint64_t> arrivals = std::span(keys_).subspan(begin, segments_[last - 1].end - begin);
   for (std::size_t i = first; i < last; ++i) {
     for (std::uint32_t at = segments_[i].begin; at < segments_[i].end; ++at) {
-      arrivals[at - begin] = std::uint64_t{order_[at]} << 32 | (i - first);
+      const std::uint64_t is_first = at == segments_[i].begin ? kFirstArrival : 0;
+      arrivals[at - begin] = std::uint64_t{order_[at]} << 32 | is_first | (i - first);
     }
   }
   hwy::Sorter()(arrivals.data(), arrivals.size(), hwy::SortAscending());

@@ -68,9 +68,9 @@ class GradientsByNode {
   std::span<const Segment> segments() const { return segments_; }
   // The floats of the gradient at place `at` of the order.
   const float* gradient(std::uint32_t at) const { return listed_[order_[at]].values; }
-  // The gradients of segments [first, last) as listed. Each entry has the gradient's place in the list, shifted left by
-  // 32 bits, and its segment, counted from `first`. Valid until the next call for one of these segments. Threads may
-  // call it concurrently for different segments.
+  // The gradients of segments [first, last), in the order of the list, for SumArrivals (tables/product_sums.h): rows
+  // are segments, counted from `first`. Valid until the next call for one of these segments. Threads may call it
+  // concurrently for different segments.
   std::span<const std::uint64_t> Arrivals(std::size_t first, std::size_t last);
 
   // Returns an error if a node lacks a resident row in either table.

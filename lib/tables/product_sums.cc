@@ -1,5 +1,6 @@
-// Naive version: for i, j: sum = 0; for l: sum = fma(a[i][l], b[l, j], sum); c[i][j] += sum. The fast one keeps a block
-// of sums in registers, kRows rows of kVectors vectors, as the panel product of model/gemm_portable.cc does.
+// Naive version: for i, j: sum = 0; for l: sum = fma(a[i][l], b[l, j], sum); c[i][j] = addends[i][j] + sum. The fast
+// one keeps a block of sums in registers, kRows rows of kVectors vectors, as the panel product of
+// model/gemm_portable.cc does.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tables/product_sums.cc"
 #include "hwy/foreach_target.h"  // before highway.h
@@ -31,8 +32,8 @@ constexpr std::size_t kMaxVectors = kManyRegisters ? 4 : 2;
 // kRows rows of AddProductRows and kVectors vectors of columns from `column` on. Rows of c, which lie anywhere in
 // memory, are prefetched while the sums are made.
 template <std::size_t kRows, std::size_t kVectors>
-HWY_NOINLINE void ScatterBlock(std::size_t k, const float* const* a, const float* b, std::size_t ldb, float* const* c,
-                               std::size_t column) {
+HWY_NOINLINE void ScatterBlock(std::size_t k, const float* const* a, const float* b, std::size_t ldb,
+                               const float* const* addends, float* const* c, std::size_t column) {
   const Tag d;
   const std::size_t lanes = hn::Lanes(d);
   const float* rows[kRows];
@@ -56,16 +57,18 @@ HWY_NOINLINE void ScatterBlock(std::size_t k, const float* const* a, const float
   for (std::size_t r = 0; r < kRows; ++r) {
     float* const to = c[r] + column;
     for (std::size_t v = 0; v < kVectors; ++v) {
-      hn::StoreU(hn::Add(hn::LoadU(d, to + v * lanes), sums[r][v]), d, to + v * lanes);
+      hn::StoreU(hn::Add(hn::LoadU(d, addends[r] + column + v * lanes), sums[r][v]), d, to + v * lanes);
     }
   }
 }
 
 template <std::size_t kRows, std::size_t kVectors>
 HWY_INLINE void ScatterStrip(std::size_t rows, std::size_t k, const float* const* a, const float* b, std::size_t ldb,
-                             float* const* c, std::size_t column) {
+                             const float* const* addends, float* const* c, std::size_t column) {
   const auto run = [&](auto block, std::size_t count) HWY_ATTR {
-    for (; rows >= count; rows -= count, a += count, c += count) block(k, a, b, ldb, c, column);
+    for (; rows >= count; rows -= count, a += count, addends += count, c += count) {
+      block(k, a, b, ldb, addends, c, column);
+    }
   };
   run(ScatterBlock<kRows, kVectors>, kRows);
   run(ScatterBlock<4, kVectors>, 4);
@@ -75,20 +78,20 @@ HWY_INLINE void ScatterStrip(std::size_t rows, std::size_t k, const float* const
 
 // Strips of nearly equal width: 25 vectors are 4 + 4 + 4 + 4 + 3 + 3 + 3.
 void ScatterTarget(std::size_t m, std::size_t n, std::size_t k, const float* const* a, const float* b, std::size_t ldb,
-                   float* const* c) {
+                   const float* const* addends, float* const* c) {
   const std::size_t lanes = hn::Lanes(Tag());
   for (std::size_t column = 0; column < n;) {
     const std::size_t left = (n - column) / lanes;
     const std::size_t strips = (left + kMaxVectors - 1) / kMaxVectors;
     const std::size_t vectors = (left + strips - 1) / strips;
     if (vectors == kMaxVectors) {
-      ScatterStrip<6, kMaxVectors>(m, k, a, b, ldb, c, column);
+      ScatterStrip<6, kMaxVectors>(m, k, a, b, ldb, addends, c, column);
     } else if (vectors == 3) {
-      ScatterStrip<8, 3>(m, k, a, b, ldb, c, column);
+      ScatterStrip<8, 3>(m, k, a, b, ldb, addends, c, column);
     } else if (vectors == 2) {
-      ScatterStrip<8, 2>(m, k, a, b, ldb, c, column);
+      ScatterStrip<8, 2>(m, k, a, b, ldb, addends, c, column);
     } else {
-      ScatterStrip<8, 1>(m, k, a, b, ldb, c, column);
+      ScatterStrip<8, 1>(m, k, a, b, ldb, addends, c, column);
     }
     column += vectors * lanes;
   }
@@ -121,12 +124,14 @@ std::size_t RangeSumBytes() {
 }  // namespace
 
 void AddProductRows(std::size_t m, std::size_t n, std::size_t k, const float* const* a, const float* b, std::size_t ldb,
-                    float* const* c) {
-  HWY_DYNAMIC_DISPATCH(ScatterTarget)(m, n, k, a, b, ldb, c);
+                    const float* const* addends, float* const* c) {
+  HWY_DYNAMIC_DISPATCH(ScatterTarget)(m, n, k, a, b, ldb, addends, c);
 }
 
 std::size_t RowsOfRange(std::size_t rows, std::size_t dim) {
-  const std::size_t most = std::max<std::size_t>(1, RangeSumBytes() / (ProductStride(dim) * sizeof(float)));
+  // One row less than there is memory for: SumArrivals has another.
+  const std::size_t fit = RangeSumBytes() / (ProductStride(dim) * sizeof(float));
+  const std::size_t most = std::max<std::size_t>(2, fit) - 1;
   const std::size_t ranges = kRangesOfThread * static_cast<std::size_t>(MaxConcurrency());
   return std::min(most, std::max(kLeastRows, (rows + ranges - 1) / ranges));
 }
@@ -134,12 +139,15 @@ std::size_t RowsOfRange(std::size_t rows, std::size_t dim) {
 void SumArrivals(std::span<const RowGradient> listed, std::span<const std::uint64_t> arrivals, std::size_t range_rows,
                  std::size_t dim, AlignedFloats& sums) {
   const std::size_t stride = ProductStride(dim);
-  const std::size_t floats = range_rows * stride;
+  const std::size_t floats = (range_rows + 1) * stride;
   if (sums.capacity() < floats) sums = AlignedFloats();  // so that only one array exists at a time
   if (sums.size() < floats) sums.resize(floats);
-  FillFloats(floats, -0.0F, sums.data());  // what leaves every addend as it is, 0 included
-  const auto sum_of = [&](std::uint64_t arrival) { return sums.data() + (arrival & 0xFFFFFFFF) * stride; };
+  // The first arrival of a row is added to a row of what leaves every number as it is, 0 included.
+  float* const nothing = sums.data() + range_rows * stride;
+  FillFloats(stride, -0.0F, nothing);
+  const auto sum_of = [&](std::uint64_t arrival) { return sums.data() + (arrival & (kFirstArrival - 1)) * stride; };
   std::array<const float*, kProductRows> slopes;
+  std::array<const float*, kProductRows> addends;
   std::array<float*, kProductRows> to;
   for (std::size_t i = 0; i < arrivals.size();) {
     // Consecutive gradients of one product, or consecutive ones that are rows.
@@ -155,16 +163,24 @@ void SumArrivals(std::span<const RowGradient> listed, std::span<const std::uint6
       }
       slopes[rows] = one.values;
       to[rows] = sum_of(arrivals[i]);
+      addends[rows] = (arrivals[i] & kFirstArrival) != 0 ? nothing : to[rows];
     }
     if (product != nullptr && product->add != nullptr) {
-      product->add(rows, stride, product->terms, slopes.data(), product->rows, to.data());
+      product->add(rows, stride, product->terms, slopes.data(), product->rows, addends.data(), to.data());
       continue;
     }
     if (product != nullptr) {
-      AddProductRows(rows, stride, product->terms, slopes.data(), product->rows, stride, to.data());
+      AddProductRows(rows, stride, product->terms, slopes.data(), product->rows, stride, addends.data(), to.data());
       continue;
     }
-    for (std::size_t r = 0; r < rows; ++r) AddFloats(dim, slopes[r], to[r]);
+    for (std::size_t r = 0; r < rows; ++r) {
+      if (addends[r] == nothing) {
+        std::copy_n(slopes[r], dim, to[r]);
+        std::fill(to[r] + dim, to[r] + stride, 0.0F);  // products are added to whole vectors
+      } else {
+        AddFloats(dim, slopes[r], to[r]);
+      }
+    }
   }
 }
 

@@ -23,7 +23,7 @@ struct GradientProduct {
   // As AddProductRows, of factors in another form: a has [k], b [k, n] elements. In its order of terms, a sum must
   // depend on its row and column only.
   using AddRows = void (*)(std::size_t m, std::size_t n, std::size_t k, const float* const* a, const float* b,
-                           float* const* c);
+                           const float* const* addends, float* const* c);
 
   std::size_t terms = 0;
   std::size_t slope_floats = 0;  // that a row's slopes take: `terms`, or another number in another form
@@ -54,16 +54,17 @@ constexpr std::size_t ProductStride(std::size_t dim) {
 std::size_t RowsOfRange(std::size_t rows, std::size_t dim);
 
 // Makes the first floats of `sums`, which it never makes smaller, the sums of a range of rows: [range_rows,
-// ProductStride(dim)]. Each of `arrivals` is the place of a gradient in `listed`, shifted left by 32 bits, and its row
-// in the range. Any thread.
+// ProductStride(dim)]. Each of `arrivals` is the place of a gradient in `listed`, shifted left by 32 bits, its row in
+// the range, and kFirstArrival if it is the first one of that row. Any thread. REQUIRES: each row has an arrival
+inline constexpr std::uint64_t kFirstArrival = std::uint64_t{1} << 31;
 void SumArrivals(std::span<const RowGradient> listed, std::span<const std::uint64_t> arrivals, std::size_t range_rows,
                  std::size_t dim, AlignedFloats& sums);
 
-// Adds the product of a and b to rows at any addresses: c[i][j] += sum_l a[i][l] * b[l * ldb + j] for i < m and j < n,
-// b being [k, n]. The sum has the bits of Gemm (model/gemm.h): terms are added in the order of l by fused
-// multiply-adds; then the sum is added to c. Rows of c may be the same: the sums are then added in the order of i.
-// REQUIRES: n is a multiple of kProductColumns
+// Adds the product of a and b to rows at any addresses: c[i][j] = addends[i][j] + sum_l a[i][l] * b[l * ldb + j] for
+// i < m and j < n, b being [k, n]. The sum has the bits of Gemm (model/gemm.h): terms are added in the order of l by
+// fused multiply-adds; then the addend is added. Rows of addends and c may be the same, as the rows are written in the
+// order of i. REQUIRES: n is a multiple of kProductColumns
 void AddProductRows(std::size_t m, std::size_t n, std::size_t k, const float* const* a, const float* b, std::size_t ldb,
-                    float* const* c);
+                    const float* const* addends, float* const* c);
 
 }  // namespace octavo

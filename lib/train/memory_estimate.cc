@@ -135,9 +135,9 @@ std::uint64_t ChunkRowBytes(const TrainOptions& options, std::uint64_t chunk, st
              Product(options.group_queries ? 1 : 2, chunk, options.model_spec().RelationWidth() * sizeof(float)));
 }
 
-// Packed queries, in both layouts, and slopes; with relation prediction the packed relations. The panel and the tiles
-// of AMX's products, and what packed rows take beyond PackedBytes, are within the rows of negatives, which
-// ChunkRowBytes counts although only some are kept.
+// Packed queries, in both layouts, and slopes; with relation prediction the packed relations and the panel of their
+// products. That of the negatives and the tiles of AMX's products, and what packed rows take beyond PackedBytes, are
+// within the rows of negatives, which ChunkRowBytes counts although only some are kept.
 std::uint64_t PackedScratchBytes(const TrainOptions& options, std::uint64_t chunk, std::uint64_t negatives,
                                  std::uint64_t predicted) {
   if (!Packs(options)) return 0;
@@ -146,7 +146,7 @@ std::uint64_t PackedScratchBytes(const TrainOptions& options, std::uint64_t chun
              PackedBytes(chunk, negatives),
              predicted == 0 ? 0
                             : Sum(PackedBytes(predicted, options.dim), PackedBytes(options.dim, predicted),
-                                  PackedBytes(chunk, predicted)));
+                                  PackedBytes(chunk, predicted), Bf16PanelFloats(predicted) * sizeof(float)));
 }
 
 // Scratch of one thread: rows, queries and their gradients, scores of a side, transposes; of dropout masks, dropped

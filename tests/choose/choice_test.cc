@@ -232,7 +232,7 @@ TEST(ChooseOptionsTest, RelationsAreNotPredictedElsewhere) {
   other.query_share = 0.5;
   EXPECT_EQ(prediction(other), 0);
   // With less of the time than it needs, and with a little more.
-  for (const auto& [flops, predicted] : {std::pair{1.2 * kUsualFlops, 0}, {1.4 * kUsualFlops, 1}}) {
+  for (const auto& [flops, predicted] : {std::pair{1.4 * kUsualFlops, 0}, {1.6 * kUsualFlops, 1}}) {
     const Choice timed = ChooseOptions(facts, DescriptionOf(facts), kMuchMemory, {}, {}, flops, /*timed=*/true);
     EXPECT_EQ(timed.options.relation_prediction, predicted);
   }

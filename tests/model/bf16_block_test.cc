@@ -108,14 +108,16 @@ TEST_P(Bf16BlockTest, ProductsHaveTheBitsOfTheDefinition) {
       EXPECT_TRUE(std::equal(part_gradients.begin(), part_gradients.end(),
                              query_gradients.begin() + static_cast<std::ptrdiff_t>(first * dim)));
     }
-    std::vector<float> sums(m * stride, -0.0F);
+    std::vector<float> sums(m * stride);
+    const std::vector<float> nothing(stride, -0.0F);
+    const std::vector<const float*> addends(m, nothing.data());
     std::vector<const float*> from;
     std::vector<float*> to;
     for (std::size_t j = 0; j < m; ++j) {
       from.push_back(factor_slopes.data() + j * slope_stride);
       to.push_back(sums.data() + j * stride);
     }
-    Bf16AddProductRows(GetParam(), m, stride, n, from.data(), factor_queries.data(), to.data());
+    Bf16AddProductRows(GetParam(), m, stride, n, from.data(), factor_queries.data(), addends.data(), to.data());
     for (std::size_t j = 0; j < m; ++j) {
       for (std::size_t d = 0; d < dim; ++d) ASSERT_EQ(sums[j * stride + d], row_gradients[j * dim + d]);
     }

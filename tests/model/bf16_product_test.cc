@@ -246,15 +246,20 @@ TEST_P(Bf16ProductTest, AddsRowsToRowsAnywhere) {
     c[0] = -0.0F;
     c[n - 1] = std::numeric_limits<float>::denorm_min();
     auto expected = c;
-    std::vector<const float*> from;
+    const auto others = RandomRows(n, 10);
+    std::vector<const float*> from, addends;
     std::vector<float*> to;
     for (std::size_t i = 0; i < m; ++i) {
       from.push_back(left.data() + i * stride);
       const std::size_t row = i * i % m;  // some rows more than once, others never
       to.push_back(c.data() + row * n);
-      for (std::size_t j = 0; j < n; ++j) expected[row * n + j] += o.Expected(i, j);
+      const bool other = i % 5 == 3;
+      addends.push_back(other ? others.data() : to.back());
+      for (std::size_t j = 0; j < n; ++j) {
+        expected[row * n + j] = (other ? others[j] : expected[row * n + j]) + o.Expected(i, j);
+      }
     }
-    Bf16AddProductRows(GetParam(), m, n, k, from.data(), right.data(), to.data());
+    Bf16AddProductRows(GetParam(), m, n, k, from.data(), right.data(), addends.data(), to.data());
     for (std::size_t i = 0; i < c.size(); ++i)
       ASSERT_EQ(ComparableBits(c[i]), ComparableBits(expected[i])) << m << " x " << n << " x " << k;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "base/random.h"
@@ -50,9 +51,11 @@ TEST(GradientsByNode, ArrivalsOfARangeAreAsTheyCame) {
   const std::size_t last = by_node.segments().size();
   for (const auto& [begin, end] : {std::pair<std::size_t, std::size_t>{0, 1}, {1, 120}, {120, last}}) {
     std::vector<std::uint64_t> expected;
+    std::set<std::size_t> seen;
     for (std::uint64_t place = 0; place < gradients.size(); ++place) {
       for (std::size_t i = begin; i < end; ++i) {
-        if (by_node.segments()[i].node == gradients[place].node) expected.push_back(place << 32 | (i - begin));
+        if (by_node.segments()[i].node != gradients[place].node) continue;
+        expected.push_back(place << 32 | (seen.insert(i).second ? kFirstArrival : 0) | (i - begin));
       }
     }
     EXPECT_TRUE(std::ranges::equal(by_node.Arrivals(begin, end), expected)) << begin;

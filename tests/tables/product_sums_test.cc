@@ -150,19 +150,22 @@ TEST(AddProductRows, AddsTheBitsOfAPlainLoopInOrder) {
       const std::size_t ldb = n + 3, targets = m / 2 + 1;
       const auto a = RandomRows(m * k, 1), b = RandomRows(std::max<std::size_t>(k, 1) * ldb, 2);
       auto expected = RandomRows(targets * n, 3), c = expected;
-      std::vector<const float*> a_rows;
+      const auto others = RandomRows(n, 4);
+      std::vector<const float*> a_rows, addends;
       std::vector<float*> c_rows;
       for (std::size_t i = 0; i < m; ++i) {
         const std::size_t source = (i * 5 + 2) % m, target = i * i % targets;
         a_rows.push_back(a.data() + source * k);
         c_rows.push_back(c.data() + target * n);
+        const bool other = i % 3 == 2;
+        addends.push_back(other ? others.data() : c_rows.back());
         for (std::size_t j = 0; j < n; ++j) {
           float sum = 0;
           for (std::size_t l = 0; l < k; ++l) sum = AddTerm(a[source * k + l], b[l * ldb + j], sum);
-          expected[target * n + j] += sum;
+          expected[target * n + j] = (other ? others[j] : expected[target * n + j]) + sum;
         }
       }
-      AddProductRows(m, n, k, a_rows.data(), b.data(), ldb, c_rows.data());
+      AddProductRows(m, n, k, a_rows.data(), b.data(), ldb, addends.data(), c_rows.data());
       ASSERT_EQ(c, expected) << m << " x " << n << " x " << k;
     }
   }

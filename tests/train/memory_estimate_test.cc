@@ -221,9 +221,10 @@ TEST(CheckMemory, NamesTheSmallestThatWouldDo) {
 
 // Rows, gradients and scratch of a worker, with products of bf16 in all sizes around those of tiles.
 TEST(EstimateTrainingMemory, CoversPackedOperands) {
-  for (const bool factors : {false, true}) {
+  for (const auto& [factors, predicts] : {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
     for (const auto& [chunk, negatives] : {std::pair{3UL, 1UL}, {17UL, 700UL}, {40UL, 15UL}}) {
       TrainOptions options = TinyOptions();
+      options.relation_prediction = predicts ? 0.5 : 0;
       options.dim = factors ? 2 * chunk + 2 : 4;
       options.chunk = options.batch = chunk;
       options.negatives = negatives;
