@@ -555,13 +555,15 @@ class NaiveTrainer {
     const auto is_rounded = [&](std::size_t r) {
       return options_.precision == Precision::kBf16 && r != Value(edge.relation);
     };
-    const Row any(run_.relations[0].size(), 0.0);
-    const Row query = Rounded(Differences(any, [&](const Row& x) { return NaiveScore(spec, head, x, tail); }));
+    const auto relation_of = [&](std::size_t r) {
+      return is_rounded(r) ? Rounded(run_.relations[r]) : run_.relations[r];
+    };
+    const auto score_of = [&](const Row& x) { return NaiveScore(spec, head, x, tail); };
+    const Row query = Rounded(Differences(run_.relations[0], score_of));  // of inner products, by any relation
     for (std::size_t r = 0; r < candidates; ++r) {
-      const Row& relation = run_.relations[r];
-      const Row rounded = Rounded(relation);
-      scores.push_back(is_rounded(r) ? std::inner_product(query.begin(), query.end(), rounded.begin(), 0.0)
-                                     : NaiveScore(spec, head, relation, tail));
+      const Row relation = relation_of(r);
+      scores.push_back(is_rounded(r) ? std::inner_product(query.begin(), query.end(), relation.begin(), 0.0)
+                                     : score_of(relation));
     }
     const auto loss = [&](const Row& s) {
       Row others = s;
@@ -571,15 +573,13 @@ class NaiveTrainer {
     loss_ += loss(scores);
     const Row slopes = Differences(scores, loss);
     for (std::size_t r = 0; r < slopes.size(); ++r) {
-      const Row relation = is_rounded(r) ? Rounded(run_.relations[r]) : run_.relations[r];
+      const Row relation = relation_of(r);
       const double slope = is_rounded(r) ? NaiveBf16(static_cast<float>(slopes[r])) : slopes[r];
       AddTo(node_gradients_, Value(edge.head), slope,
             Differences(head, [&](const Row& x) { return NaiveScore(spec, x, relation, tail); }));
       AddTo(node_gradients_, Value(edge.tail), slope,
             Differences(tail, [&](const Row& x) { return NaiveScore(spec, head, relation, x); }));
-      AddTo(relation_gradients_, r, slope, is_rounded(r) ? query : Differences(relation, [&](const Row& x) {
-              return NaiveScore(spec, head, x, tail);
-            }));
+      AddTo(relation_gradients_, r, slope, is_rounded(r) ? query : Differences(relation, score_of));
     }
   }
 
