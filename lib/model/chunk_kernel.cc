@@ -78,14 +78,16 @@ SideView HeadSide(const ChunkInput& in, const ChunkGradients& out) {
           .add = true};
 }
 
-// Calls use(side, first, count) for each run of queries that are made alike.
+// Calls use(side, first, count) for each run of queries that are made alike, a few at a time: what one step writes of
+// them is still in the first-level cache when the next step reads it.
 template <typename Use>
 void ForEachRun(const SideView& view, std::size_t queries, const Use& use) {
-  if (view.sides.empty()) return use(view.query_side, std::size_t{0}, queries);
+  constexpr std::size_t kMost = 8;
+  const auto side_of = [&view](std::size_t q) { return view.sides.empty() ? view.query_side : view.sides[q]; };
   for (std::size_t first = 0; first < queries;) {
     std::size_t end = first + 1;
-    while (end < queries && view.sides[end] == view.sides[first]) ++end;
-    use(view.sides[first], first, end - first);
+    while (end < queries && end - first < kMost && side_of(end) == side_of(first)) ++end;
+    use(side_of(first), first, end - first);
     first = end;
   }
 }
@@ -183,12 +185,17 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
     if (drops) s.dropped.Drop(dropout_, dropout, side.anchors, side.relations);
     const float* const anchors = drops ? s.dropped.anchors() : side.anchors.data();
     const float* const relations = drops ? s.dropped.relations() : side.relations.data();
+    const auto compare_answers = [&](std::size_t first, std::size_t count) {
+      CompareRows(comparison, dim, count, edge_queries + first * dim, side.targets + first * dim,
+                  s.positives.data() + first);
+    };
     ForEachRun(side, queries, [&](Side made, std::size_t first, std::size_t count) {
       MakeQueries(model_, made, count, anchors + first * dim, relations + first * width,
                   s.queries.data() + first * dim);
+      if (!shared) compare_answers(first, count);
     });
     if (shared) SpreadToEdges(input.begins, dim, s.queries.data(), s.edge_queries.data());
-    CompareRows(comparison, dim, edges, edge_queries, side.targets, s.positives.data());
+    if (shared) compare_answers(0, edges);
     if (packed) {
       s.bf16.Score(dim, queries, s.queries.data(), negatives, side.packed, s.scores.data());
     } else {
@@ -209,14 +216,22 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
     // Backpropagate to negatives and queries, [Q, D]; then through the edges' answers, which adds to the queries'
     // gradients.
     s.Backpropagate(comparison, dim, queries, negatives, side);
-    if (shared) std::fill_n(s.edge_gradients.data(), edges * dim, 0.0F);
-    BackpropagateRows(comparison, dim, edges, edge_queries, side.targets, s.positives.data(),
-                      s.positive_gradients.data(), edge_gradients, side.add, side.target_gradients);
-    if (shared) AddToQueries(input.begins, dim, s.edge_gradients.data(), s.query_gradients.data());
+    const auto backpropagate_answers = [&](std::size_t first, std::size_t count) {
+      const std::size_t row = first * dim;
+      BackpropagateRows(comparison, dim, count, edge_queries + row, side.targets + row, s.positives.data() + first,
+                        s.positive_gradients.data() + first, edge_gradients + row, side.add,
+                        side.target_gradients + row);
+    };
+    if (shared) {
+      std::fill_n(s.edge_gradients.data(), edges * dim, 0.0F);
+      backpropagate_answers(0, edges);
+      AddToQueries(input.begins, dim, s.edge_gradients.data(), s.query_gradients.data());
+    }
 
     // Backpropagate through the queries to the rows that they are made of.
     float* const anchor_gradients = drops ? s.dropped.anchor_gradients(queries * dim) : side.anchor_gradients.data();
     ForEachRun(side, queries, [&](Side made, std::size_t first, std::size_t count) {
+      if (!shared) backpropagate_answers(first, count);
       BackpropagateQueries(model_, made, count, anchors + first * dim, relations + first * width,
                            s.query_gradients.data() + first * dim, side.add && !drops, anchor_gradients + first * dim,
                            side.relation_gradients.data() + first * width);

@@ -32,36 +32,70 @@ float SumOfSquares(std::size_t n, const float* x) {
   return total;
 }
 
+// Whether all numbers that it was shown are finite.
+class FiniteCheck {
+ public:
+  HWY_INLINE FiniteCheck() : full_(hn::Eq(hn::Zero(FullTag()), hn::Zero(FullTag()))), rest_(true) {}
+
+  template <class D>
+  HWY_INLINE void Add(D d, hn::Vec<D> v) {
+    if constexpr (hn::MaxLanes(D()) == hn::MaxLanes(FullTag())) {
+      full_ = hn::And(full_, hn::IsFinite(v));
+    } else {
+      rest_ = rest_ && hn::AllTrue(d, hn::IsFinite(v));
+    }
+  }
+  HWY_INLINE bool Passed() const { return rest_ && hn::AllTrue(FullTag(), full_); }
+
+ private:
+  hn::Mask<FullTag> full_;
+  bool rest_;
+};
+
+// The following return whether the updated row is finite.
+
 // row -= rate * gradient
-void Descend(std::size_t n, float rate, const float* gradient, float* row) {
+bool Descend(std::size_t n, float rate, const float* gradient, float* row) {
+  FiniteCheck check;
   ForEachLane(n, [&](auto d, std::size_t i) HWY_ATTR {
-    hn::StoreU(hn::NegMulAdd(hn::Set(d, rate), hn::LoadU(d, gradient + i), hn::LoadU(d, row + i)), d, row + i);
+    const auto updated = hn::NegMulAdd(hn::Set(d, rate), hn::LoadU(d, gradient + i), hn::LoadU(d, row + i));
+    check.Add(d, updated);
+    hn::StoreU(updated, d, row + i);
   });
+  return check.Passed();
 }
 
-void Adagrad(std::size_t n, float rate, float epsilon, const float* gradient, float* row, float* state) {
+bool Adagrad(std::size_t n, float rate, float epsilon, const float* gradient, float* row, float* state) {
+  FiniteCheck check;
   ForEachLane(n, [&](auto d, std::size_t i) HWY_ATTR {
     const auto g = hn::LoadU(d, gradient + i);
     const auto sum = hn::MulAdd(g, g, hn::LoadU(d, state + i));
     const auto step = hn::Div(hn::Mul(hn::Set(d, rate), g), hn::Add(hn::Sqrt(sum), hn::Set(d, epsilon)));
+    const auto updated = hn::Sub(hn::LoadU(d, row + i), step);
+    check.Add(d, updated);
     hn::StoreU(sum, d, state + i);
-    hn::StoreU(hn::Sub(hn::LoadU(d, row + i), step), d, row + i);
+    hn::StoreU(updated, d, row + i);
   });
+  return check.Passed();
 }
 
 // `rate` and `inverse_root` include the bias corrections: rate / (1 - beta1^t), 1 / sqrt(1 - beta2^t).
-void Adam(std::size_t n, const OptimizerSpec& spec, float rate, float inverse_root, const float* gradient, float* row,
+bool Adam(std::size_t n, const OptimizerSpec& spec, float rate, float inverse_root, const float* gradient, float* row,
           float* state) {
+  FiniteCheck check;
   ForEachLane(n, [&](auto d, std::size_t i) HWY_ATTR {
     const auto g = hn::LoadU(d, gradient + i);
     const auto m = hn::MulAdd(hn::Set(d, spec.beta1), hn::LoadU(d, state + i), hn::Mul(hn::Set(d, 1 - spec.beta1), g));
     const auto v = hn::MulAdd(hn::Set(d, spec.beta2), hn::LoadU(d, state + n + i),
                               hn::Mul(hn::Set(d, 1 - spec.beta2), hn::Mul(g, g)));
     const auto root = hn::MulAdd(hn::Sqrt(v), hn::Set(d, inverse_root), hn::Set(d, spec.epsilon));
+    const auto updated = hn::Sub(hn::LoadU(d, row + i), hn::Div(hn::Mul(hn::Set(d, rate), m), root));
+    check.Add(d, updated);
     hn::StoreU(m, d, state + i);
     hn::StoreU(v, d, state + n + i);
-    hn::StoreU(hn::Sub(hn::LoadU(d, row + i), hn::Div(hn::Mul(hn::Set(d, rate), m), root)), d, row + i);
+    hn::StoreU(updated, d, row + i);
   });
+  return check.Passed();
 }
 
 }  // namespace HWY_NAMESPACE
@@ -118,10 +152,10 @@ std::size_t StateWidth(OptimizerKind kind, std::size_t width) {
   return 0;
 }
 
-void UpdateRow(const OptimizerSpec& spec, float learning_rate, std::uint64_t step, std::span<const float> gradient,
+bool UpdateRow(const OptimizerSpec& spec, float learning_rate, std::uint64_t step, std::span<const float> gradient,
                std::span<float> row, std::span<float> state) {
   const std::size_t n = row.size();
-  if (n == 0) return;
+  if (n == 0) return true;
   switch (spec.kind) {
     case OptimizerKind::kSgd:
       return HWY_DYNAMIC_DISPATCH(Descend)(n, learning_rate, gradient.data(), row.data());
@@ -140,6 +174,7 @@ void UpdateRow(const OptimizerSpec& spec, float learning_rate, std::uint64_t ste
                                         gradient.data(), row.data(), state.data());
     }
   }
+  return true;
 }
 
 }  // namespace octavo

@@ -32,9 +32,10 @@ absl::StatusOr<OptimizerKind> ParseOptimizer(std::string_view name);
 // Floats of state for a row of `width` floats. The initial state is all zeros.
 std::size_t StateWidth(OptimizerKind kind, std::size_t width);
 
-// Applies one gradient to one row. `step` counts the updates of the whole model from 1 (for Adam's bias correction).
+// Applies one gradient to one row; returns false if the row then has a NaN or an infinite number. `step` counts the
+// updates of the whole model from 1 (for Adam's bias correction).
 // REQUIRES: gradient.size() == row.size() and state.size() == StateWidth(spec.kind, row.size())
-void UpdateRow(const OptimizerSpec& spec, float learning_rate, std::uint64_t step, std::span<const float> gradient,
+bool UpdateRow(const OptimizerSpec& spec, float learning_rate, std::uint64_t step, std::span<const float> gradient,
                std::span<float> row, std::span<float> state);
 
 }  // namespace octavo

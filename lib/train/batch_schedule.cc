@@ -1,6 +1,5 @@
 #include "train/batch_schedule.h"
 
-#include "base/float_rows.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "base/stopwatch.h"
@@ -43,8 +42,8 @@ absl::StatusOr<ChunkLoss> BatchSchedule::Train(const BatchTask& task) {
   const bool async = options_.schedule == Schedule::kAsync;
   // Updates the row of a node by its summed gradient. Any thread.
   const auto update = [&](std::span<const float> gradient, std::span<float> row, std::span<float> state) {
-    UpdateRow(optimizer_, task.learning_rate, task.step, gradient, row, state);
-    if (!AllFinite(row)) finite_.store(false, std::memory_order_relaxed);
+    const bool finite = UpdateRow(optimizer_, task.learning_rate, task.step, gradient, row, state);
+    if (!finite) finite_.store(false, std::memory_order_relaxed);
   };
   {
     const Stopwatch watch(times_.compute_seconds);

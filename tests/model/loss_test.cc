@@ -268,6 +268,29 @@ TEST(LossTest, TemperatureZeroWeighsUnmaskedNegativesAlike) {
   EXPECT_NEAR(result.gradients[0], 1 / (1 + std::exp(-1.0)) / 3, 1e-6);
 }
 
+// The gradients of a softmax are in the ratio of the exponentials. 4 roundings: 2 of each exponential and its product.
+TEST(LossTest, ExponentialsAreWithinUnitsOfTheLastPlace) {
+  std::vector<float> scores = {0.0F};
+  for (int i = 1; i < 20003; ++i) scores.push_back(-80.0F * static_cast<float>(i) / 20003);
+  for (const float tiny : {-1e-30F, -1e-7F, -0.34657F, -0.34658F}) scores.push_back(tiny);
+  const Result row = RunRow({.kind = LossKind::kSoftmax}, -20.0F, scores);
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const double expected = std::exp(static_cast<double>(scores[i]));
+    ASSERT_NEAR(row.gradients[i] / static_cast<double>(row.gradients[0]) / expected, 1, 4 * 6e-8) << scores[i];
+  }
+}
+
+TEST(LossTest, FarBelowTheHighestScoreIsNearlyNothing) {
+  const std::vector<float> scores = {0, -86.4F, -86.6F, -87.4F, -104, -1e4F, -1e38F, kMaskedScore, -1, -86.6F};
+  const Result row = RunRow({.kind = LossKind::kSoftmax}, 0, scores);
+  for (const std::size_t i : {1, 2, 3, 4, 5, 6, 7, 9}) {
+    EXPECT_GE(row.gradients[i], 0) << scores[i];
+    EXPECT_LE(row.gradients[i], 4e-38F) << scores[i];
+  }
+  EXPECT_EQ(row.gradients[7], 0);
+  EXPECT_NEAR(row.gradients[8] / row.gradients[0], std::exp(-1.0), 1e-6);
+}
+
 TEST(LossTest, LargeScoresAreStable) {
   for (const LossKind kind : kLosses) {
     SCOPED_TRACE(LossName(kind));

@@ -118,10 +118,27 @@ TEST(OptimizerTest, NanGradientReachesTheRow) {
   }
 }
 
+TEST(OptimizerTest, SaysWhetherTheRowIsFinite) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const OptimizerKind kind : kKinds) {
+    for (const std::size_t width : {1, 4, 19, 37}) {
+      const std::vector<float> gradient(width, 1.0F);
+      for (std::size_t at = 0; at < width; ++at) {
+        for (const float broken : {kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN(), 3e38F}) {
+          std::vector<float> row(width, 1.0F), state(StateWidth(kind, width));
+          row[at] = broken;
+          EXPECT_EQ(UpdateRow({.kind = kind}, 0.1F, 1, gradient, row, state), broken == 3e38F)
+              << OptimizerName(kind) << width << at;
+        }
+      }
+    }
+  }
+}
+
 TEST(OptimizerTest, EmptyRowIsFine) {
   for (const OptimizerKind kind : kKinds) {
     std::vector<float> state(StateWidth(kind, 0));
-    UpdateRow({.kind = kind}, 0.1F, 1, {}, {}, state);
+    EXPECT_TRUE(UpdateRow({.kind = kind}, 0.1F, 1, {}, {}, state));
   }
 }
 
