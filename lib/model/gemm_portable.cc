@@ -106,7 +106,8 @@ void L1PanelTarget(std::size_t rows, MatrixView a, Panel panel, float* c, std::s
   Strips<NegatedAbsoluteDifference, false>(rows, a.data, a.stride, panel, c, ldc, accumulate);
 }
 
-// Transposes squares of kSide rows: four rows in each vector's blocks of four, then the blocks.
+// Transposes squares of kSide rows. A vector has blocks of four elements. Four vectors, each with four elements of
+// every fourth row in its blocks, become four whole columns by transposing their blocks.
 #if HWY_TARGET == HWY_SCALAR
 constexpr std::size_t kLargeSquare = 4, kSmallSquare = 4;
 
@@ -120,49 +121,37 @@ HWY_INLINE void TransposeSquare(const float* from, std::size_t ldf, float* to, s
 constexpr std::size_t kLargeSquare = hn::MaxLanes(hn::CappedTag<float, 16>());
 constexpr std::size_t kSmallSquare = hn::MaxLanes(hn::CappedTag<float, 8>());
 
-// Rows 0 to 3 of `from`: out[c] has elements c of them, in its next blocks elements 4 + c and so on.
+// Elements 0 to 3 of rows 0, 4, 8 and 12, as many as d has blocks. A load that repeats a block, and a blend, cost less
+// than a shuffle.
 template <class SquareTag>
-HWY_INLINE void TransposeFourRows(SquareTag d, const float* from, std::size_t ldf, hn::Vec<SquareTag>* out) {
-  const hn::RepartitionToWide<SquareTag> pairs;
-  const auto r0 = hn::LoadU(d, from);
-  const auto r1 = hn::LoadU(d, from + ldf);
-  const auto r2 = hn::LoadU(d, from + 2 * ldf);
-  const auto r3 = hn::LoadU(d, from + 3 * ldf);
-  const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));  // 00 10 01 11
-  const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));  // 20 30 21 31
-  const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
-  const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
-  out[0] = hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23));
-  out[1] = hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23));
-  out[2] = hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23));
-  out[3] = hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23));
+HWY_INLINE hn::Vec<SquareTag> LoadBlocks(SquareTag d, const float* from, std::size_t ldf) {
+  const auto block = [&](std::size_t b) HWY_ATTR { return hn::LoadDup128(d, from + 4 * b * ldf); };
+  if constexpr (hn::MaxLanes(d) == 4) {
+    return block(0);
+  } else if constexpr (hn::MaxLanes(d) == 8) {
+    return hn::ConcatUpperLower(d, block(1), block(0));
+  } else {
+    return hn::ConcatUpperLower(d, hn::OddEvenBlocks(block(3), block(2)), hn::OddEvenBlocks(block(1), block(0)));
+  }
 }
 
 template <std::size_t kSide>
 HWY_INLINE void TransposeSquare(const float* from, std::size_t ldf, float* to, std::size_t ldt) {
   const hn::CappedTag<float, kSide> d;
-  using V = hn::Vec<decltype(d)>;
-  V rows[kSide / 4][4];
-  for (std::size_t g = 0; g < kSide / 4; ++g) TransposeFourRows(d, from + 4 * g * ldf, ldf, rows[g]);
-  for (std::size_t j = 0; j < 4; ++j) {
-    if constexpr (kSide == 4) {
-      hn::StoreU(rows[0][j], d, to + j * ldt);
-    } else if constexpr (kSide == 8) {
-      hn::StoreU(hn::ConcatLowerLower(d, rows[1][j], rows[0][j]), d, to + j * ldt);
-      hn::StoreU(hn::ConcatUpperUpper(d, rows[1][j], rows[0][j]), d, to + (4 + j) * ldt);
-    } else {
-      const auto even = [&](const V& low, const V& high) HWY_ATTR {
-        return hn::OddEvenBlocks(hn::SwapAdjacentBlocks(high), low);  // blocks 0 of both, blocks 2 of both
-      };
-      const auto odd = [&](const V& low, const V& high)
-                           HWY_ATTR { return hn::OddEvenBlocks(high, hn::SwapAdjacentBlocks(low)); };
-      const V e0 = even(rows[0][j], rows[1][j]), e1 = even(rows[2][j], rows[3][j]);
-      const V o0 = odd(rows[0][j], rows[1][j]), o1 = odd(rows[2][j], rows[3][j]);
-      hn::StoreU(hn::ConcatLowerLower(d, e1, e0), d, to + j * ldt);
-      hn::StoreU(hn::ConcatLowerLower(d, o1, o0), d, to + (4 + j) * ldt);
-      hn::StoreU(hn::ConcatUpperUpper(d, e1, e0), d, to + (8 + j) * ldt);
-      hn::StoreU(hn::ConcatUpperUpper(d, o1, o0), d, to + (12 + j) * ldt);
-    }
+  const hn::RepartitionToWide<decltype(d)> pairs;
+  for (std::size_t j = 0; j < kSide; j += 4, to += 4 * ldt) {
+    const auto r0 = LoadBlocks(d, from + j, ldf);
+    const auto r1 = LoadBlocks(d, from + j + ldf, ldf);
+    const auto r2 = LoadBlocks(d, from + j + 2 * ldf, ldf);
+    const auto r3 = LoadBlocks(d, from + j + 3 * ldf, ldf);
+    const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, r0, r1));  // 00 10 01 11
+    const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, r2, r3));  // 20 30 21 31
+    const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, r0, r1));
+    const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, r2, r3));
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, to);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, to + ldt);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, to + 2 * ldt);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, to + 3 * ldt);
   }
 }
 #endif
