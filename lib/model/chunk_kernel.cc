@@ -79,7 +79,7 @@ SideView HeadSide(const ChunkInput& in, const ChunkGradients& out) {
 }
 
 // Calls use(side, first, count) for each run of queries that are made alike, a few at a time: what one step writes of
-// them is still in the first-level cache when the next step reads it.
+// them is mostly still in the first-level cache when the next step reads it.
 template <typename Use>
 void ForEachRun(const SideView& view, std::size_t queries, const Use& use) {
   constexpr std::size_t kMost = 8;
@@ -213,9 +213,9 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
         LossAndGradient(loss_, positives, side.weights, std::span(s.scores).first(queries * negatives), negatives,
                         std::span(s.positive_gradients).first(edges), input.begins, input.answers);
 
-    // Backpropagate to negatives and queries, [Q, D]; then through the edges' answers, which adds to the queries'
-    // gradients.
+    // Backpropagate to negatives and queries, [Q, D].
     s.Backpropagate(comparison, dim, queries, negatives, side);
+    // Through the edges' answers, which adds to the queries' gradients.
     const auto backpropagate_answers = [&](std::size_t first, std::size_t count) {
       const std::size_t row = first * dim;
       BackpropagateRows(comparison, dim, count, edge_queries + row, side.targets + row, s.positives.data() + first,
@@ -228,7 +228,7 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
       AddToQueries(input.begins, dim, s.edge_gradients.data(), s.query_gradients.data());
     }
 
-    // Backpropagate through the queries to the rows that they are made of.
+    // Through the queries to the rows that they are made of.
     float* const anchor_gradients = drops ? s.dropped.anchor_gradients(queries * dim) : side.anchor_gradients.data();
     ForEachRun(side, queries, [&](Side made, std::size_t first, std::size_t count) {
       if (!shared) backpropagate_answers(first, count);

@@ -1,8 +1,9 @@
 // Losses of a row of scores, vectorised over the negatives.
 //
-// Naive version: the formulas of loss.h, term by term, in double (tests/support/naive_model.cc). Here exp and log1p
-// have errors of at most 1 and 2 units in the last place; log1p is Highway's. Every exponent below is at most 0. A
-// row's sum over n negatives is in float, one partial sum per lane, so its relative error is below (n / lanes + lanes)
+// Naive version: the formulas of loss.h, term by term, in double (tests/support/naive_model.cc). In vectors
+// exp has an error of at most 0.9 units in the last place, 1.2 where multiply-adds are not fused, and is taken only of
+// numbers up to 0; log1p is Highway's, 2 units. A row's sum over n negatives is in float, one partial sum per lane, so
+// its relative error is below (n / lanes + lanes)
 // * 6e-8; sums over rows are in double.
 //
 // ExpOfNegative turns NaN into 0, so rows with NaN or +inf are found beforehand and made NaN as a whole.
@@ -64,10 +65,10 @@ HWY_INLINE std::size_t CountUnmasked(const float* scores, std::size_t n) {
   return count;
 }
 
-// e^x for x <= 0 or -inf; 0 below -86.5, where the next powers of two are not normal floats. The error is at most 0.9
-// units in the last place where multiply-adds are fused. x = n log 2 + r with |r| <= log 2 / 2 (Cody and Waite 1980),
-// and n is added to the exponent of a polynomial of r, the one of degree 6 with the least relative error. Half as many
-// instructions as Highway's Exp, which has a result for every x.
+// e^x for x <= 0 or -inf; 0 from -86.5 down, a little above where powers of two are not normal floats. x = n log 2 + r
+// with |r| <= log 2 / 2 (Cody and Waite 1980), and n is added to the exponent of a polynomial of r: of those of degree
+// 6 that begin with 1 + r, nearly the one with the least relative error. Half as many instructions as Highway's Exp,
+// which has a result for every x.
 template <class D>
 HWY_INLINE hn::Vec<D> ExpOfNegative(D d, hn::Vec<D> x) {
   const hn::RebindToUnsigned<D> bits;

@@ -268,7 +268,8 @@ TEST(LossTest, TemperatureZeroWeighsUnmaskedNegativesAlike) {
   EXPECT_NEAR(result.gradients[0], 1 / (1 + std::exp(-1.0)) / 3, 1e-6);
 }
 
-// The gradients of a softmax are in the ratio of the exponentials. 4 roundings: 2 of each exponential and its product.
+// The gradients of a softmax are in the ratio of the exponentials. An exponential has an error of at most 1.2 units,
+// 2.4 roundings, and its product one.
 TEST(LossTest, ExponentialsAreWithinUnitsOfTheLastPlace) {
   std::vector<float> scores = {0.0F};
   for (int i = 1; i < 20003; ++i) scores.push_back(-80.0F * static_cast<float>(i) / 20003);
@@ -281,14 +282,17 @@ TEST(LossTest, ExponentialsAreWithinUnitsOfTheLastPlace) {
 }
 
 TEST(LossTest, FarBelowTheHighestScoreIsNearlyNothing) {
-  const std::vector<float> scores = {0, -86.4F, -86.6F, -87.4F, -104, -1e4F, -1e38F, kMaskedScore, -1, -86.6F};
+  std::vector<float> scores = {0, -1, -1e4F, -1e38F, kMaskedScore};
+  for (int i = 8600; i < 10600; ++i) scores.push_back(-0.01F * static_cast<float>(i));
   const Result row = RunRow({.kind = LossKind::kSoftmax}, 0, scores);
-  for (const std::size_t i : {1, 2, 3, 4, 5, 6, 7, 9}) {
-    EXPECT_GE(row.gradients[i], 0) << scores[i];
-    EXPECT_LE(row.gradients[i], 4e-38F) << scores[i];
+  EXPECT_NEAR(row.gradients[1] / row.gradients[0], std::exp(-1.0), 1e-6);
+  for (std::size_t i = 2; i < scores.size(); ++i) {
+    ASSERT_GE(row.gradients[i], 0) << scores[i];
+    ASSERT_LE(row.gradients[i], 5e-38F) << scores[i];
+    if (scores[i] < -86.5F) {
+      ASSERT_EQ(row.gradients[i], 0) << scores[i];
+    }
   }
-  EXPECT_EQ(row.gradients[7], 0);
-  EXPECT_NEAR(row.gradients[8] / row.gradients[0], std::exp(-1.0), 1e-6);
 }
 
 TEST(LossTest, LargeScoresAreStable) {
@@ -308,7 +312,7 @@ TEST(LossTest, LargeScoresAreStable) {
   }
 }
 
-// Highway's Exp turns NaN into 0: a NaN score counted as a negative without weight.
+// ExpOfNegative turns NaN into 0: a NaN score counted as a negative without weight.
 TEST(LossTest, NanAndInfinityAreNeverSwallowed) {
   for (const LossKind kind : kLosses) {
     SCOPED_TRACE(LossName(kind));

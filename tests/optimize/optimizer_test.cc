@@ -113,7 +113,7 @@ TEST(OptimizerTest, NanGradientReachesTheRow) {
   for (const OptimizerKind kind : kKinds) {
     std::vector<float> row = RandomRows(19, 1), state(StateWidth(kind, 19)), gradient(19, 1.0F);
     gradient[18] = std::numeric_limits<float>::quiet_NaN();
-    UpdateRow({.kind = kind}, 0.1F, 1, gradient, row, state);
+    EXPECT_FALSE(UpdateRow({.kind = kind}, 0.1F, 1, gradient, row, state));
     EXPECT_TRUE(std::isnan(row[18])) << OptimizerName(kind);
   }
 }
@@ -129,6 +129,10 @@ TEST(OptimizerTest, SaysWhetherTheRowIsFinite) {
           row[at] = broken;
           EXPECT_EQ(UpdateRow({.kind = kind}, 0.1F, 1, gradient, row, state), broken == 3e38F)
               << OptimizerName(kind) << width << at;
+          // What counts is the row after the update.
+          std::vector<float> fine(width, 1.0F), fresh(StateWidth(kind, width)), bad = gradient;
+          bad[at] = std::numeric_limits<float>::quiet_NaN();
+          EXPECT_FALSE(UpdateRow({.kind = kind}, 0.1F, 1, bad, fine, fresh)) << OptimizerName(kind) << width << at;
         }
       }
     }
