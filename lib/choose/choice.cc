@@ -455,14 +455,23 @@ void Chooser::ChooseRelationPrediction() {
   Set("relation-prediction", &TrainOptions::relation_prediction, 1.0);
   Set("competing-answers", &TrainOptions::competing_answers, true);
   if (chosen_.erase("answer-weighting") > 0) options_.answer_weighting = 0;  // not measured together
+  // Float32 products of the relations would take the training beyond ten minutes, and the least dimensions lose little.
+  const bool smaller = options_.precision == Precision::kFloat32 && !timed_ && Free("dim") && Free("epochs");
+  if (smaller) {
+    options_.dim = kFewestDims;
+    options_.epochs = options_.epochs * 5 / 6;
+  }
   predicts_relations_ = FitsWhole();
   if (!predicts_relations_) {
     options_ = before;
     chosen_ = chosen_before;
     return;
   }
-  Because(fmt::format("a loss of the relations, too, competing answers and a lower weight, because of {} relations",
-                      facts_.relations));
+  Because(fmt::format("a loss of the relations, too, competing answers and a lower weight, because of {} relations{}",
+                      facts_.relations,
+                      smaller ? fmt::format("; dim {} and {}, because its products are float32", options_.dim,
+                                            CountText(options_.epochs, "epoch"))
+                              : std::string()));
 }
 
 // Counted once, a drawn negative is too weak an opponent; counted for all that it stands for, its noise is too strong.

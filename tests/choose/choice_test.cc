@@ -183,27 +183,55 @@ TEST(ChooseOptionsTest, AnswersCompeteWhereTheyAreFew) {
 TEST(ChooseOptionsTest, RelationsArePredictedWhereTheyAndTheAnswersAreMany) {
   GraphFacts facts = Facts(14'541, 272'115, 237);
   facts.query_share = 0.3;
-  const Choice choice = Choose(facts);
+  TrainOptions given;
+  given.precision = Precision::kBf16;
+  const Choice choice = Choose(facts, given, {"precision"});
   EXPECT_EQ(choice.options.relation_prediction, 1);
   EXPECT_TRUE(choice.options.competing_answers);
   EXPECT_EQ(choice.options.answer_weighting, 0);
   EXPECT_THAT(choice.reasons, HasSubstr("a loss of the relations, too, competing answers and a lower weight"));
   EXPECT_OK(ValidateTrainOptions(choice.options));
-  const TrainOptions without = Choose(facts, {}, {"relation-prediction"}).options;
+  const TrainOptions without = Choose(facts, given, {"precision", "relation-prediction"}).options;
   EXPECT_EQ(without.relation_prediction, 0);
   EXPECT_FALSE(without.competing_answers);
   EXPECT_NEAR(choice.options.regularization, 0.68 * without.regularization, 0.001);
   // One of the two that is given has the other.
-  TrainOptions given;
   given.relation_prediction = 2;
-  const TrainOptions twice = Choose(facts, given, {"relation-prediction"}).options;
+  const TrainOptions twice = Choose(facts, given, {"precision", "relation-prediction"}).options;
   EXPECT_EQ(twice.relation_prediction, 2);
   EXPECT_TRUE(twice.competing_answers);
   EXPECT_EQ(twice.regularization, choice.options.regularization);
-  given = {.competing_answers = true};
-  const TrainOptions competing = Choose(facts, given, {"competing-answers"}).options;
+  given.relation_prediction = 0;
+  given.competing_answers = true;
+  const TrainOptions competing = Choose(facts, given, {"precision", "competing-answers"}).options;
   EXPECT_EQ(competing.relation_prediction, 1);
   EXPECT_EQ(competing.answer_weighting, 0);
+}
+
+// Products of float32 cost more, so the training is smaller, except in what is given.
+TEST(ChooseOptionsTest, RelationsArePredictedInASmallerTrainingWithFloat32) {
+  GraphFacts facts = Facts(14'541, 272'115, 237);
+  facts.query_share = 0.3;
+  TrainOptions given;
+  const auto choose = [&](GivenOptions names) {
+    names.emplace("precision");
+    return Choose(facts, given, names).options;
+  };
+  given.precision = Precision::kBf16;
+  const TrainOptions usual = choose({});
+  EXPECT_GT(usual.dim, 512U);
+  given.precision = Precision::kFloat32;
+  const TrainOptions smaller = choose({});
+  EXPECT_EQ(smaller.relation_prediction, 1);
+  EXPECT_EQ(smaller.dim, 512U);
+  EXPECT_EQ(smaller.epochs, usual.epochs * 5 / 6);
+  EXPECT_GT(smaller.learning_rate, usual.learning_rate) << "by the epochs";
+  EXPECT_LT(smaller.regularization, usual.regularization) << "by the dimensions";
+  given.dim = 640;
+  EXPECT_EQ(choose({"dim"}).dim, 640U);
+  EXPECT_EQ(choose({"dim"}).epochs, usual.epochs);
+  given.epochs = 30;
+  EXPECT_EQ(choose({"epochs"}).epochs, 30U);
 }
 
 TEST(ChooseOptionsTest, RelationsAreNotPredictedElsewhere) {
