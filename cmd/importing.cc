@@ -318,6 +318,14 @@ absl::StatusOr<std::optional<ImportSummary>> RunImport(ImportFlags& flags, Progr
           name, format.titles->line, Escape(format.titles->text), format.titles->line,
           columns ? fmt::format("; --columns {} reads the columns of these titles", ShellWord(*columns)) : ""));
     }
+    if (format.blank_names && !(last && last->blank_names)) {
+      const bool literal =
+          std::string_view(",;|:").find(format.separator) != std::string_view::npos;  // in sed's expressions
+      program.reporter.Warning(fmt::format(
+          "{0}: names begin with a blank, because one follows each \"{1}\"; remove the blanks{2}", name,
+          format.separator,
+          literal ? fmt::format(" (sed 's/{0} */{0}/g' does, if no name contains \"{0} \")", format.separator) : ""));
+    }
     last = format;
   };
   options.memory_bytes = MemoryLimit(program);

@@ -187,4 +187,13 @@ bool HasTimesAsWeights(std::string_view text, InputFormat format, const Columns&
   return CheckLines(text, format, columns, separator, is_time) > kLeastNumbers;
 }
 
+bool HasNamesAfterBlanks(std::string_view text, InputFormat format, const Columns& columns, char separator) {
+  const auto follow_blanks = [&](const Fields& fields) {
+    return std::ranges::all_of(std::array{columns.head, columns.relation, columns.tail}, [&](int column) {
+      return column <= 0 || fields.values[static_cast<std::size_t>(column)].starts_with(' ');
+    });
+  };
+  return CheckLines(text, format, columns, separator, follow_blanks) > 1;
+}
+
 }  // namespace octavo

@@ -1,4 +1,5 @@
-// Detects whether an edge list begins with column titles, which only their words distinguish from an edge.
+// Detects what only the words of an edge list tell: whether it begins with column titles, and columns that are probably
+// misread.
 #pragma once
 
 #include <cstdint>
@@ -25,5 +26,9 @@ bool HasNumericTails(std::string_view text, InputFormat format, const Columns& c
 // Whether the weights of the first lines are whole numbers as large as times in seconds. Ignores the first line. The
 // same requirements, and columns.weight >= 0.
 bool HasTimesAsWeights(std::string_view text, InputFormat format, const Columns& columns, char separator = ',');
+
+// Whether every name of the first lines that follows a separator begins with a blank, which is a part of it. Ignores
+// the first line. The same requirements.
+bool HasNamesAfterBlanks(std::string_view text, InputFormat format, const Columns& columns, char separator = ',');
 
 }  // namespace octavo

@@ -49,6 +49,7 @@ struct FileFormat {
   char separator = ',';                   // of csv
   std::size_t numeric_tails = 0;          // columns of which the third, read as tails, looks like weights; or 0
   bool timed_weights = false;             // whether the fourth, read as weights, looks like times
+  bool blank_names = false;               // of csv: whether blanks after separators are parts of names
 
   friend bool operator==(const FileFormat&, const FileFormat&) = default;
 };

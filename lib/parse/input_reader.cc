@@ -72,6 +72,8 @@ std::optional<HeaderLine> TitlesOf(std::string_view text, const FileFormat& form
 // Adds to `format` what its first lines look like, unless the user has said what they are.
 void Remark(std::string_view text, const LayoutRequest& request, const Columns& columns, std::uint64_t lines_before,
             FileFormat& format) {
+  format.blank_names = format.format == InputFormat::kCsv && columns.count > 0 &&
+                       HasNamesAfterBlanks(text, format.format, columns, format.separator);
   if (request.choice.by_title) return;
   format.titles = TitlesOf(text, format, columns, lines_before);
   const bool guessed = HasFields(format.format) && request.columns.count == 0 && !request.choice.given() &&

@@ -261,6 +261,14 @@ numpy.save("lying.npy", numpy.ascontiguousarray(a.T))'
   seq 100 | awk '{ print "p" $1 "\tp" ($1 * 7) % 100 "\tp" ($1 * 3) % 100 }' >people.tsv
   run "$OCTAVO" import people.tsv --graph g --overwrite
   [[ "$output" == *'warning: 100 relations for '*' nodes: is the second column the relation?'* ]]
+  printf 'a, likes, b\nb, likes, c\nc, knows, a\n' >blanks.csv
+  run "$OCTAVO" import blanks.csv --graph g --overwrite
+  [[ "$output" == *'warning: blanks.csv: names begin with a blank, because one follows each ","; remove the blanks ('*"sed 's/, */,/g'"* ]]
+  [[ "$output" == *'g: 6 nodes, '* ]]
+  sed 's/, */,/g' blanks.csv >removed.csv
+  run "$OCTAVO" import removed.csv --graph g --overwrite
+  [[ "$output" != *warning* ]]
+  [[ "$output" == *'g: 3 nodes, '* ]]
   printf 'a\tlikes\tb\nb\tlikes\tc\nc\tknows\ta\n' >fine.tsv
   run "$OCTAVO" import fine.tsv --graph g --overwrite
   [[ "$output" != *warning* ]]

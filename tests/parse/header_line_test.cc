@@ -46,6 +46,22 @@ TEST(FindHeaderLine, KnowsWordsAboveNumbers) {
   EXPECT_EQ(TitlesAt("a;b;0,5\nx;y;1,5\ny;z;2,5\n", InputFormat::kCsv, "head,relation,tail", ';'), 0U);
 }
 
+TEST(HasNamesAfterBlanks, LooksAtEveryNameThatFollowsASeparator) {
+  const auto blanks = [](std::string_view text, const char* columns = "head,relation,tail", char separator = ',') {
+    return HasNamesAfterBlanks(text, InputFormat::kCsv, *ParseColumns(columns), separator);
+  };
+  EXPECT_TRUE(blanks("h, r, t\na, likes, b\nb, likes, c\n"));
+  EXPECT_TRUE(blanks("h,r,t\na, likes, b\n"));
+  EXPECT_TRUE(blanks("h;t\na; b\n", "head,tail", ';'));
+  EXPECT_TRUE(blanks("t,h,w\nb, a,0.5\n", "tail,head,weight"));
+  EXPECT_FALSE(blanks("h, r, t\n")) << "nothing but what may be titles";
+  EXPECT_FALSE(blanks("h, r, t\na, likes, b\nb, likes,c\n"));
+  EXPECT_FALSE(blanks("h, r, t\n a,likes, b\n"));
+  EXPECT_FALSE(blanks("h,r,t\na,likes,b\n"));
+  EXPECT_FALSE(blanks("h,r,t\n a,likes,b\n")) << "the first name follows no separator";
+  EXPECT_FALSE(blanks(""));
+}
+
 TEST(FindHeaderLine, LeavesEdgesAlone) {
   for (const char* text :
        {"alice,bob\ncarol,dave\n", "h,t\na,b\n", "source,water\nriver,sea\n", "", "# source,target\na,b\n",
