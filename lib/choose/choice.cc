@@ -459,7 +459,7 @@ void Chooser::ChooseRelationPrediction() {
   const bool smaller = options_.precision == Precision::kFloat32 && !timed_ && Free("dim") && Free("epochs");
   if (smaller) {
     options_.dim = kFewestDims;
-    options_.epochs = options_.epochs * 5 / 6;
+    options_.epochs = before.epochs * 5 / 6;
   }
   predicts_relations_ = FitsWhole();
   if (!predicts_relations_) {
@@ -467,11 +467,11 @@ void Chooser::ChooseRelationPrediction() {
     chosen_ = chosen_before;
     return;
   }
-  Because(fmt::format("a loss of the relations, too, competing answers and a lower weight, because of {} relations{}",
-                      facts_.relations,
-                      smaller ? fmt::format("; dim {} and {}, because its products are float32", options_.dim,
-                                            CountText(options_.epochs, "epoch"))
-                              : std::string()));
+  Because(fmt::format(
+      "a loss of the relations, too, competing answers and a lower weight, because of {} relations{}", facts_.relations,
+      smaller ? fmt::format("; dim {} instead of {} and {} instead of {}, because its products are float32",
+                            options_.dim, before.dim, CountText(options_.epochs, "epoch"), before.epochs)
+              : std::string()));
 }
 
 // Counted once, a drawn negative is too weak an opponent; counted for all that it stands for, its noise is too strong.

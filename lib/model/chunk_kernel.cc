@@ -112,6 +112,20 @@ struct ChunkKernel::Scratch {
   Scratch(const ModelSpec& model, float relation_prediction, Bf16Backend backend)
       : bf16(backend), relations(model, relation_prediction) {}
 
+  // For a chunk of these shapes.
+  void MakeRoom(const ChunkInput& input, std::size_t dim, bool packed, bool keep_scores, bool shared) {
+    const std::size_t n = input.queries();
+    const std::size_t pairs = n * input.negatives;
+    Grow(queries, n * dim);
+    Grow(query_gradients, n * dim);
+    Grow(scores, packed ? Bf16LeftFloats(n, input.negatives) : pairs);
+    if (keep_scores) Grow(distances, pairs);
+    Grow(positives, input.edges());
+    Grow(positive_gradients, input.edges());
+    if (shared) Grow(edge_queries, input.edges() * dim);
+    if (shared) Grow(edge_gradients, input.edges() * dim);
+  }
+
   // From the slopes in `scores` to the queries' gradients, overwritten, and to those of the side's negatives.
   void Backpropagate(Comparison comparison, std::size_t dim, std::size_t n, std::size_t m, const SideView& side) {
     float* const slopes = scores.data();
@@ -163,17 +177,10 @@ ChunkLoss ChunkKernel::Compute(const ChunkInput& input, const ChunkGradients& gr
   const Comparison comparison = ComparisonOf(model_);
   const bool keep_scores = comparison == Comparison::kEuclidean;
   Scratch& s = *scratch_;
-  Grow(s.queries, queries * dim);
-  Grow(s.query_gradients, queries * dim);
   const bool packed = input.tail_packed.any();
-  Grow(s.scores, packed ? Bf16LeftFloats(queries, negatives) : queries * negatives);
-  if (keep_scores) Grow(s.distances, queries * negatives);
-  Grow(s.positives, edges);
-  Grow(s.positive_gradients, edges);
   // If each edge is its own query, the rows of edges are those of queries.
   const bool shared = !input.corrupts_heads;
-  if (shared) Grow(s.edge_queries, edges * dim);
-  if (shared) Grow(s.edge_gradients, edges * dim);
+  s.MakeRoom(input, dim, packed, keep_scores, shared);
   const float* const edge_queries = shared ? s.edge_queries.data() : s.queries.data();
   float* const edge_gradients = shared ? s.edge_gradients.data() : s.query_gradients.data();
   const bool drops = dropout_.any();
