@@ -27,6 +27,7 @@ constexpr std::uint64_t kMostNegatives = 4000;
 constexpr std::uint64_t kLeastNegatives = 500;
 constexpr std::uint64_t kDimStep = 128;
 constexpr std::uint64_t kMostDim = 1024;
+constexpr std::uint64_t kMostDimAlone = 512;  // of edges that are trained one by one
 constexpr std::uint64_t kWantedDim = 256;     // is worth more than further negatives
 constexpr std::uint64_t kLeastDim = 128;      // is worth more than having all tables in memory
 constexpr std::uint64_t kLeastTimedDim = 32;  // where a time is too short for kLeastDim
@@ -216,9 +217,9 @@ void Chooser::ChooseLoss() {
   }
   if (!WithRelations() || (!options_.reciprocal && options_.relation_prediction > 0)) return;
   Set("epochs", &TrainOptions::epochs, EpochsOf(facts_.edges));
-  // Edges that are alone mix better than groups. Groups are for the cost.
+  // Edges that are alone mix better than groups, but more dimensions are worth more (docs/defaults-measured.md).
   const bool alone = options_.negatives == 0 || Free("negatives") ? FewNodes() : false;
-  const double cost = FlopsPerNumber(/*grouped=*/false) * static_cast<double>(facts_.nodes * kWantedDim);
+  const double cost = FlopsPerNumber(/*grouped=*/false) * static_cast<double>(facts_.nodes * kMostDimAlone);
   Set("group-queries", &TrainOptions::group_queries, options_.competing_answers || !alone || cost > most_flops_);
   if (!options_.group_queries) return;
   if (options_.loss == LossKind::kSoftmax && !Distance()) {
@@ -280,7 +281,7 @@ void Chooser::ChooseSize() {
     if (all) Because(fmt::format("{} nodes are few enough to be negatives of every edge", facts_.nodes));
   }
   Set("known-negatives", &TrainOptions::known_negatives, options_.negatives != 0 && options_.negatives >= least);
-  const std::uint64_t most = FewNodes() ? kMostDim / 2 : kMostDim;
+  const std::uint64_t most = FewNodes() && !options_.group_queries ? kMostDimAlone : kMostDim;
   Set("dim", &TrainOptions::dim, std::clamp(dim_for(Negatives()), timed_ ? kLeastTimedDim : kLeastDim, most));
   if (timed_) return;  // the sizes follow from what is measured
   Because(
@@ -434,16 +435,17 @@ void Chooser::FitMemory() {
   if (options_.dim < wanted) Because(fmt::format("dim {} instead of {}, to fit in memory", options_.dim, wanted));
 }
 
-// An additional loss, of the relations of edges. It needs many relations and dimensions, and with it many answers of a
-// query do not push each other away (docs/defaults-measured.md). It is left out where memory is short, and where a time
-// has no room for it.
+// An additional loss, of the relations of edges. It needs many relations, dimensions and edges a node, and with it many
+// answers of a query do not push each other away (docs/defaults-measured.md). It is left out where memory is short, and
+// where a time has no room for it.
 void Chooser::ChooseRelationPrediction() {
   constexpr std::uint64_t kFewestRelations = 100, kMostRelations = 1000, kFewestDims = 512;
+  constexpr double kFewestEdges = 10;  // a node
   // The time of an epoch, times that without: 1.3 for 237 relations. A time that has room for up to 1.5 times the usual
   // cost is not asked again (timed_choice.cc).
   const double cost = std::max(1.5, 1 + static_cast<double>(facts_.relations) / 750);
   const bool many = facts_.relations >= kFewestRelations && facts_.relations <= kMostRelations && !FewNodes() &&
-                    facts_.query_share < kFewAnswers;
+                    facts_.query_share < kFewAnswers && facts_.EdgesPerNode() >= kFewestEdges;
   const bool suits = options_.model == ModelKind::kComplEx && options_.reciprocal && options_.group_queries &&
                      options_.loss == LossKind::kSoftmax && options_.regularizer == RegularizerKind::kDura;
   const bool unwanted = (!Free("relation-prediction") && options_.relation_prediction == 0) ||

@@ -259,6 +259,11 @@ TEST(ChooseOptionsTest, RelationsAreNotPredictedElsewhere) {
   other = facts;
   other.query_share = 0.5;
   EXPECT_EQ(prediction(other), 0);
+  other = facts;
+  for (const auto& [edges, predicted] : {std::pair{150'000U, 1}, {140'000U, 0}}) {
+    other.edges = edges;
+    EXPECT_EQ(prediction(other), predicted) << "10 edges a node";
+  }
   // With less of the time than it needs, and with a little more.
   for (const auto& [flops, predicted] : {std::pair{1.4 * kUsualFlops, 0}, {1.6 * kUsualFlops, 1}}) {
     const Choice timed = ChooseOptions(facts, DescriptionOf(facts), kMuchMemory, {}, {}, flops, /*timed=*/true);
@@ -361,6 +366,19 @@ TEST(ChooseOptionsTest, TheCostIsBoundedAsFarAsTheLeastSizesAllow) {
 TEST(ChooseOptionsTest, SmallGraphsHaveAllNodesAsNegatives) {
   EXPECT_EQ(Choose(Facts(2'000, 33'000, 42)).options.negatives, 0);
   EXPECT_GT(Choose(Facts(40'000, 90'000, 11)).options.negatives, 1000);
+}
+
+TEST(ChooseOptionsTest, EdgesOfFewNodesAreGroupedWhereTheyCostDimensions) {
+  const TrainOptions alone = Choose(Facts(2'000, 33'000, 42)).options;
+  EXPECT_FALSE(alone.group_queries);
+  EXPECT_EQ(alone.dim, 512);
+  GraphFacts facts = Facts(2'800, 136'000, 23);
+  facts.query_share = 0.09;
+  const TrainOptions grouped = Choose(facts).options;
+  EXPECT_TRUE(grouped.group_queries);
+  EXPECT_TRUE(grouped.competing_answers);
+  EXPECT_EQ(grouped.negatives, 0);
+  EXPECT_EQ(grouped.dim, 1024);
 }
 
 TEST(ChooseOptionsTest, WhatIsGivenStays) {
