@@ -27,7 +27,8 @@ constexpr std::uint64_t kMostNegatives = 4000;
 constexpr std::uint64_t kLeastNegatives = 500;
 constexpr std::uint64_t kDimStep = 128;
 constexpr std::uint64_t kMostDim = 1024;
-constexpr std::uint64_t kMostDimAlone = 512;  // of edges that are trained one by one
+// Up to kMostNodesForAll nodes, of edges one by one. If the cost does not allow them, groups are better.
+constexpr std::uint64_t kMostDimAlone = 512;
 constexpr std::uint64_t kWantedDim = 256;     // is worth more than further negatives
 constexpr std::uint64_t kLeastDim = 128;      // is worth more than having all tables in memory
 constexpr std::uint64_t kLeastTimedDim = 32;  // where a time is too short for kLeastDim
@@ -217,12 +218,17 @@ void Chooser::ChooseLoss() {
   }
   if (!WithRelations() || (!options_.reciprocal && options_.relation_prediction > 0)) return;
   Set("epochs", &TrainOptions::epochs, EpochsOf(facts_.edges));
-  // Edges that are alone mix better than groups, but more dimensions are worth more (docs/defaults-measured.md).
+  // With the same dimensions, edges one by one are often a little better. Groups cost less; if their answers can
+  // compete, the dimensions that they can have are worth more (docs/defaults-measured.md).
   const bool alone = options_.negatives == 0 || Free("negatives") ? FewNodes() : false;
-  const double cost = FlopsPerNumber(/*grouped=*/false) * static_cast<double>(facts_.nodes * kMostDimAlone);
-  Set("group-queries", &TrainOptions::group_queries, options_.competing_answers || !alone || cost > most_flops_);
+  const bool can_compete = options_.loss == LossKind::kSoftmax && !Distance();
+  const bool gains = can_compete && (Free("competing-answers") || options_.competing_answers);
+  const std::uint64_t dim = !Free("dim") ? options_.dim : gains ? kMostDimAlone : kWantedDim;
+  const double cost = FlopsPerNumber(/*grouped=*/false) * static_cast<double>(facts_.nodes * dim);
+  const bool costly = cost > std::min(most_flops_, kUsualFlops);
+  Set("group-queries", &TrainOptions::group_queries, options_.competing_answers || !alone || costly);
   if (!options_.group_queries) return;
-  if (options_.loss == LossKind::kSoftmax && !Distance()) {
+  if (can_compete) {
     Set("competing-answers", &TrainOptions::competing_answers, FewNodes() || facts_.query_share >= kFewAnswers);
   }
   if (facts_.query_share < 0.9) {

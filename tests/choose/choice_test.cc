@@ -369,16 +369,42 @@ TEST(ChooseOptionsTest, SmallGraphsHaveAllNodesAsNegatives) {
 }
 
 TEST(ChooseOptionsTest, EdgesOfFewNodesAreGroupedWhereTheyCostDimensions) {
-  const TrainOptions alone = Choose(Facts(2'000, 33'000, 42)).options;
-  EXPECT_FALSE(alone.group_queries);
-  EXPECT_EQ(alone.dim, 512);
-  GraphFacts facts = Facts(2'800, 136'000, 23);
-  facts.query_share = 0.09;
+  for (const GraphFacts& facts : {Facts(2'000, 33'000, 42), Facts(4'813, 26'394, 196)}) {
+    const TrainOptions alone = Choose(facts).options;
+    EXPECT_FALSE(alone.group_queries) << facts.nodes;
+    EXPECT_EQ(alone.dim, 512) << facts.nodes;
+  }
+  GraphFacts facts = Facts(4'831, 36'032, 14);  // one by one, 512 dimensions cost 72 TFLOP
+  facts.query_share = 0.23;
   const TrainOptions grouped = Choose(facts).options;
   EXPECT_TRUE(grouped.group_queries);
   EXPECT_TRUE(grouped.competing_answers);
   EXPECT_EQ(grouped.negatives, 0);
   EXPECT_EQ(grouped.dim, 1024);
+  const Choice long_time =
+      ChooseOptions(facts, DescriptionOf(facts), kMuchMemory, {}, {}, 10 * kUsualFlops, /*timed=*/true);
+  EXPECT_TRUE(long_time.options.group_queries) << "more time does not make groups worse";
+}
+
+// Groups gain by dimensions and by answers that compete.
+TEST(ChooseOptionsTest, EdgesOfFewNodesStayAloneWhereGroupsCannotGain) {
+  const GraphFacts facts = Facts(4'831, 36'032, 14);
+  const auto grouped = [&](const TrainOptions& given, const char* name) {
+    return Choose(facts, given, {name}).options.group_queries;
+  };
+  TrainOptions given;
+  given.dim = 384;
+  EXPECT_FALSE(grouped(given, "dim"));
+  given.dim = 1024;
+  EXPECT_TRUE(grouped(given, "dim"));
+  EXPECT_FALSE(grouped({}, "competing-answers")) << "given as off";
+  EXPECT_FALSE(grouped({.model = ModelKind::kTransE}, "model"));
+  EXPECT_FALSE(grouped({.loss = LossKind::kLogistic}, "loss"));
+}
+
+TEST(ChooseOptionsTest, DimensionsOfEdgesOneByOneAreLimitedOfFewNodesOnly) {
+  EXPECT_EQ(Choose(Facts(4'900, 10'000, 14), {}, {"group-queries"}).options.dim, 512);
+  EXPECT_GT(Choose(Facts(5'100, 10'000, 14), {}, {"group-queries"}).options.dim, 512);
 }
 
 TEST(ChooseOptionsTest, WhatIsGivenStays) {
