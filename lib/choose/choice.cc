@@ -222,7 +222,7 @@ void Chooser::ChooseLoss() {
   // compete, the dimensions that they can have are worth more (docs/defaults-measured.md).
   const bool alone = options_.negatives == 0 || Free("negatives") ? FewNodes() : false;
   const bool can_compete = options_.loss == LossKind::kSoftmax && !Distance();
-  const bool gains = can_compete && (Free("competing-answers") || options_.competing_answers);
+  const bool gains = can_compete && Free("competing-answers");
   const std::uint64_t dim = !Free("dim") ? options_.dim : gains ? kMostDimAlone : kWantedDim;
   const double cost = FlopsPerNumber(/*grouped=*/false) * static_cast<double>(facts_.nodes * dim);
   const bool costly = cost > std::min(most_flops_, kUsualFlops);
