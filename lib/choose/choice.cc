@@ -156,6 +156,8 @@ class Chooser {
     return FlopsPerNumber(options_.group_queries) * static_cast<double>(options_.dim * Negatives());
   }
   double FlopsPerNumber(bool grouped) const;  // of all epochs, for each dimension and negative
+  std::uint64_t DimFor(std::uint64_t negatives) const;
+  bool AffordsAllNegatives(std::uint64_t fewest) const;
   std::uint64_t Negatives() const { return options_.negatives == 0 ? facts_.nodes : options_.negatives; }
 
   std::string FactsText() const;
@@ -250,6 +252,13 @@ void Chooser::ChooseBatches() {
   }
 }
 
+// What the cost allows: a multiple of a step, at most kMostDim.
+std::uint64_t Chooser::DimFor(std::uint64_t negatives) const {
+  const double dim = most_flops_ / FlopsPerNumber(options_.group_queries) / static_cast<double>(negatives);
+  const std::uint64_t step = timed_ && dim < kDimStep ? kLeastTimedDim : kDimStep;
+  return std::min(static_cast<std::uint64_t>(std::min(dim, 1e6)) / step * step, kMostDim);
+}
+
 double Chooser::FlopsPerNumber(bool grouped) const {
   const double queries = 2 * static_cast<double>(facts_.edges) * (grouped ? facts_.query_share : 1);
   return queries * kFlopsPerScore * static_cast<double>(options_.epochs);
@@ -267,28 +276,23 @@ void Chooser::ChooseSize() {
       options_.known_negatives || options_.degree_fraction > 0 || options_.typed_fraction > 0;  // all are not drawn
   const bool all = FewNodes() && !drawn;
   const std::uint64_t least = options_.EntriesPerChunk();
-  const auto dim_for = [&](std::uint64_t negatives) {
-    const double dim = most_flops_ / FlopsPerNumber(options_.group_queries) / static_cast<double>(negatives);
-    const std::uint64_t step = timed_ && dim < kDimStep ? kLeastTimedDim : kDimStep;
-    return std::min(static_cast<std::uint64_t>(std::min(dim, 1e6)) / step * step, kMostDim);
-  };
   if (Free("negatives")) {
     std::uint64_t negatives = all ? 0 : std::max(std::min(facts_.nodes, kMostNegatives), least);
     const std::uint64_t wanted = Free("dim") ? kWantedDim : options_.dim;
-    while (negatives > kLeastNegatives && negatives / 2 >= least && dim_for(negatives) < std::min(wanted, kMostDim)) {
+    while (negatives > kLeastNegatives && negatives / 2 >= least && DimFor(negatives) < std::min(wanted, kMostDim)) {
       negatives /= 2;
     }
     // Below `least`, known-negatives is off; in a short time that is accepted.
     const bool known = !Free("known-negatives") && options_.known_negatives;
     const std::uint64_t fewest = std::max(known ? least : 0, kLeastTimedNegatives);
     const std::uint64_t sufficing = Free("dim") ? kLeastDim : std::min(options_.dim, kMostDim);
-    while (timed_ && negatives / 2 >= fewest && dim_for(negatives) < sufficing) negatives /= 2;
+    while (timed_ && negatives / 2 >= fewest && DimFor(negatives) < sufficing) negatives /= 2;
     options_.negatives = negatives;
     if (all) Because(fmt::format("{} nodes are few enough to be negatives of every edge", facts_.nodes));
   }
   Set("known-negatives", &TrainOptions::known_negatives, options_.negatives != 0 && options_.negatives >= least);
   const std::uint64_t most = FewNodes() && !options_.group_queries ? kMostDimAlone : kMostDim;
-  Set("dim", &TrainOptions::dim, std::clamp(dim_for(Negatives()), timed_ ? kLeastTimedDim : kLeastDim, most));
+  Set("dim", &TrainOptions::dim, std::clamp(DimFor(Negatives()), timed_ ? kLeastTimedDim : kLeastDim, most));
   if (timed_) return;  // the sizes follow from what is measured
   Because(
       fmt::format("dim {}, {} and {} keep it near {:.0f} TFLOP", options_.dim,
@@ -464,10 +468,18 @@ void Chooser::ChooseRelationPrediction() {
   Set("competing-answers", &TrainOptions::competing_answers, true);
   if (chosen_.erase("answer-weighting") > 0) options_.answer_weighting = 0;  // not measured together
   // Float32 products of the relations would take the training beyond ten minutes, and the least dimensions lose little.
-  const bool smaller = options_.precision == Precision::kFloat32 && !timed_ && Free("dim") && Free("epochs");
+  const bool smaller = options_.precision == Precision::kFloat32 && !timed_ && most_flops_ <= kUsualFlops &&
+                       Free("dim") && Free("epochs");
   if (smaller) {
     options_.dim = kFewestDims;
     options_.epochs = before.epochs * 5 / 6;
+  }
+  const TrainOptions drawn = options_;
+  if (AffordsAllNegatives(kFewestDims)) {
+    options_.negatives = 0;
+    options_.known_negatives = false;
+    if (Free("dim")) options_.dim = std::min(options_.dim, DimFor(facts_.nodes));
+    if (!FitsWhole()) options_ = drawn;
   }
   predicts_relations_ = FitsWhole();
   if (!predicts_relations_) {
@@ -476,10 +488,24 @@ void Chooser::ChooseRelationPrediction() {
     return;
   }
   Because(fmt::format(
-      "a loss of the relations, too, competing answers and a lower weight, because of {} relations{}", facts_.relations,
+      "a loss of the relations, too, {}, because of {} relations{}",
+      options_.negatives == 0 ? "and competing answers" : "competing answers and a lower weight", facts_.relations,
       smaller ? fmt::format("; dim {} instead of {} and {} instead of {}, because its products are float32",
                             options_.dim, before.dim, CountText(options_.epochs, "epoch"), before.epochs)
               : std::string()));
+  if (options_.negatives != drawn.negatives) {
+    Because(fmt::format("all negatives and dim {} instead of {} and {}, because beside that loss they gain more",
+                        options_.dim, drawn.negatives, drawn.dim));
+  }
+}
+
+// Whether the cost allows all nodes as negatives where it would allow more dimensions than `fewest`.
+bool Chooser::AffordsAllNegatives(std::uint64_t fewest) const {
+  constexpr std::uint64_t kMostNodes = 20'000;
+  const bool drawn = (!Free("known-negatives") && options_.known_negatives) || options_.degree_fraction > 0 ||
+                     options_.typed_fraction > 0;
+  return Free("negatives") && !drawn && facts_.nodes <= kMostNodes &&
+         DimFor(facts_.nodes) >= (Free("dim") ? fewest : options_.dim);
 }
 
 // Counted once, a drawn negative is too weak an opponent; counted for all that it stands for, its noise is too strong.
@@ -499,7 +525,8 @@ void Chooser::ChooseRegularization() {
     const double seen = std::pow(std::max(facts_.end_degree, 1.0), -0.15);
     const double room = std::pow(static_cast<double>(options_.dim) / static_cast<double>(kLeastDim), 0.2);
     weight = std::clamp(0.085 * seen * room, 0.005, 0.1) * inverse;
-    if (predicts_relations_) weight *= 0.68;
+    // Drawn negatives restrain the rows, too; all of them did not need it (docs/defaults-measured.md).
+    if (predicts_relations_ && options_.negatives != 0) weight *= 0.68;
   } else if (options_.regularizer == RegularizerKind::kN3) {
     // Each edge of a hub restrains its row; if one node has many of the edges, the others need less.
     const double hub = std::max(0.2, 1 - 20 * HubShare() * HubShare());

@@ -163,6 +163,7 @@ class CandidateMaker {
       : source_(source), options_(source.options), given_(source.given) {}
 
   TrainOptions Choose() const { return Choose(source_.memory); }
+  TrainOptions ChooseLarger() const { return Choose(source_.memory, source_.larger_flops); }
   TrainOptions Take(const Change& change) {
     for (const auto& [name, value] : change) Give(name, value);
     return Choose();
@@ -178,8 +179,9 @@ class CandidateMaker {
  private:
   static constexpr std::uint64_t kAnyMemory = std::uint64_t{1} << 60;
 
-  TrainOptions Choose(std::uint64_t memory) const {
-    return ChooseOptions(source_.facts, source_.graph, memory, options_, given_, source_.flops).options;
+  TrainOptions Choose(std::uint64_t memory) const { return Choose(memory, source_.flops); }
+  TrainOptions Choose(std::uint64_t memory, double flops) const {
+    return ChooseOptions(source_.facts, source_.graph, memory, options_, given_, flops).options;
   }
   // Draws for each variation, also for one that is not taken, so that numbers do not move to another option.
   void Vary(const Variations& variations, RandomStream& stream) {
@@ -239,6 +241,7 @@ Candidates ProbableCandidates(const CandidateSource& source, std::uint64_t count
   Candidates candidates(source);
   const TrainOptions choice = CandidateMaker(source).Choose();
   candidates.Add(choice);
+  if (source.larger_flops > 0 && count > 1) candidates.Add(CandidateMaker(source).ChooseLarger());
   for (const Change& change : ProbableChanges(choice, source.facts.relations)) {
     if (candidates.size() >= count) break;
     const auto is_given = [&](const auto& option) { return source.given.contains(option.first); };

@@ -19,6 +19,7 @@ struct CandidateSource {
   GraphDescription graph;
   std::uint64_t memory = 0;    // bytes that every candidate fits in
   double flops = kUsualFlops;  // of the choices (choose/choice.h)
+  double larger_flops = 0;     // of one more choice, which is the second candidate; 0: there is none
   // Options that are not chosen: they have these values in every candidate, unless one of its draws replaces it.
   TrainOptions options = {};
   GivenOptions given = {};
@@ -33,8 +34,8 @@ struct CandidateSource {
 std::vector<TrainOptions> MakeCandidates(const CandidateSource& source, std::uint64_t count);
 
 // Returns at most `count`: the choice itself, which is what the rules of train choose if the source has only its facts,
-// graph and memory; then, up to four, the changes of it that were better most often on the graphs measured. None
-// changes what is given. REQUIRES: count > 0
+// graph and memory; then that of the larger flops, if it differs; then, up to four, the changes of the first that were
+// better most often on the graphs measured. None changes what is given. REQUIRES: count > 0
 std::vector<TrainOptions> MakeProbableCandidates(const CandidateSource& source, std::uint64_t count);
 
 // Returns `first` with all that differs from it in `a` and in `b`. Nothing if both change the same option, or if the

@@ -368,6 +368,54 @@ TEST(ChooseOptionsTest, SmallGraphsHaveAllNodesAsNegatives) {
   EXPECT_GT(Choose(Facts(40'000, 90'000, 11)).options.negatives, 1000);
 }
 
+// Beside relation prediction, a long training has all nodes as negatives before it has more than 512 dimensions. Then
+// the weight is not lowered.
+TEST(ChooseOptionsTest, ALongTrainingThatPredictsRelationsHasAllNodesAsNegatives) {
+  GraphFacts facts = Facts(14'541, 272'115, 237);
+  facts.query_share = 0.28;
+  const auto choose = [&](double flops, const TrainOptions& given = {}, GivenOptions names = {}) {
+    return ChooseOptions(facts, DescriptionOf(facts), kMuchMemory, given, names, flops).options;
+  };
+  EXPECT_EQ(choose(kUsualFlops).negatives, 4000U);
+  const double flops = 6 * 2 * 0.28 * 272'115 * 512 * 14'541 * static_cast<double>(choose(kUsualFlops * 2).epochs);
+  EXPECT_EQ(choose(0.99 * flops).negatives, 4000U);
+  const TrainOptions all = choose(1.01 * flops);
+  EXPECT_EQ(all.negatives, 0U);
+  EXPECT_EQ(all.dim, 512U);
+  EXPECT_EQ(all.relation_prediction, 1);
+  EXPECT_EQ(choose(1.6 * flops).dim, 768U);
+  EXPECT_OK(ValidateTrainOptions(all));
+  TrainOptions given;
+  given.negatives = 4000;
+  given.dim = 512;
+  const TrainOptions drawn = choose(1.01 * flops, given, {"negatives", "dim"});
+  EXPECT_NEAR(drawn.regularization, 0.68 * all.regularization, 0.001);
+  given.negatives = 0;
+  EXPECT_EQ(choose(kUsualFlops, given, {"negatives", "dim"}).regularization, all.regularization);
+  given.known_negatives = true;
+  EXPECT_EQ(choose(1.01 * flops, given, {"known-negatives"}).negatives, 4000U) << "all are not drawn";
+  given.relation_prediction = 0;
+  EXPECT_EQ(choose(1e18, given, {"relation-prediction"}).negatives, 4000U);
+  facts.nodes = 20'001;
+  EXPECT_EQ(choose(1e18).negatives, 4000U);
+}
+
+TEST(ChooseOptionsTest, AllNegativesBesideRelationPredictionFitTheMemory) {
+  GraphFacts facts = Facts(14'541, 272'115, 237);
+  facts.query_share = 0.28;
+  bool drawn = false;
+  for (std::uint64_t memory = 100; memory < 2000; memory += 20) {
+    const TrainOptions options =
+        ChooseOptions(facts, DescriptionOf(facts), memory << 20, {}, {}, /*most_flops=*/300e12).options;
+    ASSERT_OK_AND_ASSIGN(const PartitionShape shape,
+                         ChooseShape(options, DescriptionOf(facts), memory << 20, kThreadsOfChoice));
+    if (options.relation_prediction == 0) continue;
+    EXPECT_TRUE(shape.WholeGraph());
+    if (options.negatives != 0) drawn = true;
+  }
+  EXPECT_TRUE(drawn) << "in memory that all do not fit in, some are drawn";
+}
+
 TEST(ChooseOptionsTest, EdgesOfFewNodesAreGroupedWhereTheyCostDimensions) {
   for (const GraphFacts& facts : {Facts(2'000, 33'000, 42), Facts(4'813, 26'394, 196)}) {
     const TrainOptions alone = Choose(facts).options;

@@ -104,8 +104,9 @@ TEST(ChooseForMachineTest, TheTimeIsFilledWithWholeEpochs) {
         EXPECT_EQ(choice.options.learning_rate, RateFor(choice.options, facts)) << choice.chosen;
         // The text is that of the final choice.
         EXPECT_THAT(choice.chosen, HasSubstr(fmt::format("--epochs {} ", choice.options.epochs)));
-        EXPECT_THAT(choice.chosen, HasSubstr(fmt::format("--negatives {} ", choice.options.negatives)));
-        EXPECT_THAT(choice.reasons, HasSubstr(fmt::format("{} negatives", choice.options.negatives)));
+        const std::string negatives = choice.options.negatives == 0 ? "all" : std::to_string(choice.options.negatives);
+        EXPECT_THAT(choice.chosen, HasSubstr(fmt::format("--negatives {} ", negatives)));
+        EXPECT_THAT(choice.reasons, HasSubstr(fmt::format("{} negatives", negatives)));
       }
     }
   }

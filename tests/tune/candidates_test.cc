@@ -46,6 +46,21 @@ TEST(MakeCandidatesTest, TheFirstIsWhatTrainChooses) {
   }
 }
 
+TEST(MakeCandidatesTest, TheSecondIsTheChoiceForALongerTraining) {
+  CandidateSource source = SourceOf(15'000, 270'000, 237);
+  const std::vector<TrainOptions> usual = MakeCandidates(source, 20);
+  source.larger_flops = 5 * source.flops;
+  const std::vector<TrainOptions> candidates = MakeCandidates(source, 20);
+  EXPECT_EQ(Text(candidates[0]), Text(usual[0]));
+  const Choice larger = ChooseOptions(source.facts, source.graph, source.memory, {}, {}, source.larger_flops);
+  EXPECT_EQ(Text(candidates[1]), Text(larger.options));
+  EXPECT_GT(larger.options.dim, usual[0].dim);
+  EXPECT_EQ(Text(candidates[2]), Text(usual[1])) << "the others come after it";
+  EXPECT_EQ(MakeCandidates(source, 1).size(), 1U);
+  source.larger_flops = source.flops;
+  EXPECT_EQ(Text(MakeCandidates(source, 20)[1]), Text(usual[1])) << "no candidate comes twice";
+}
+
 // Where the choice predicts relations, other weights of that loss have competing answers, too.
 TEST(MakeCandidatesTest, OtherWeightsOfRelationPredictionKeepWhatGoesWithIt) {
   CandidateSource source = SourceOf(15'000, 270'000, 237);
