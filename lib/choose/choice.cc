@@ -157,7 +157,12 @@ class Chooser {
   }
   double FlopsPerNumber(bool grouped) const;  // of all epochs, for each dimension and negative
   std::uint64_t DimFor(std::uint64_t negatives) const;
-  bool AffordsAllNegatives(std::uint64_t fewest) const;
+  // Options that were given need drawn negatives.
+  bool AsksForDrawn() const {
+    return (!Free("known-negatives") && options_.known_negatives) || options_.degree_fraction > 0 ||
+           options_.typed_fraction > 0 || (!Free("sampling-correction") && options_.sampling_correction > 0);
+  }
+  bool AffordsAllNegatives(std::uint64_t dim) const;
   std::uint64_t Negatives() const { return options_.negatives == 0 ? facts_.nodes : options_.negatives; }
 
   std::string FactsText() const;
@@ -272,9 +277,7 @@ void Chooser::ChooseBlock() {
 
 void Chooser::ChooseSize() {
   Set("epochs", &TrainOptions::epochs, EpochsOf(facts_.edges));
-  const bool drawn =
-      options_.known_negatives || options_.degree_fraction > 0 || options_.typed_fraction > 0;  // all are not drawn
-  const bool all = FewNodes() && !drawn;
+  const bool all = FewNodes() && !AsksForDrawn();
   const std::uint64_t least = options_.EntriesPerChunk();
   if (Free("negatives")) {
     std::uint64_t negatives = all ? 0 : std::max(std::min(facts_.nodes, kMostNegatives), least);
@@ -468,6 +471,7 @@ void Chooser::ChooseRelationPrediction() {
   Set("competing-answers", &TrainOptions::competing_answers, true);
   if (chosen_.erase("answer-weighting") > 0) options_.answer_weighting = 0;  // not measured together
   // Float32 products of the relations would take the training beyond ten minutes, and the least dimensions lose little.
+  // A training for which more flops are allowed need not be smaller.
   const bool smaller = options_.precision == Precision::kFloat32 && !timed_ && most_flops_ <= kUsualFlops &&
                        Free("dim") && Free("epochs");
   if (smaller) {
@@ -475,10 +479,11 @@ void Chooser::ChooseRelationPrediction() {
     options_.epochs = before.epochs * 5 / 6;
   }
   const TrainOptions drawn = options_;
-  if (AffordsAllNegatives(kFewestDims)) {
+  if (AffordsAllNegatives(Free("dim") ? kFewestDims : options_.dim)) {
     options_.negatives = 0;
     options_.known_negatives = false;
-    if (Free("dim")) options_.dim = std::min(options_.dim, DimFor(facts_.nodes));
+    if (Free("dim")) options_.dim = std::clamp(DimFor(facts_.nodes), kFewestDims, options_.dim);
+    if (Free("dim") && !FitsWhole()) options_.dim = kFewestDims;
     if (!FitsWhole()) options_ = drawn;
   }
   predicts_relations_ = FitsWhole();
@@ -493,19 +498,18 @@ void Chooser::ChooseRelationPrediction() {
       smaller ? fmt::format("; dim {} instead of {} and {} instead of {}, because its products are float32",
                             options_.dim, before.dim, CountText(options_.epochs, "epoch"), before.epochs)
               : std::string()));
-  if (options_.negatives != drawn.negatives) {
-    Because(fmt::format("all negatives and dim {} instead of {} and {}, because beside that loss they gain more",
-                        options_.dim, drawn.negatives, drawn.dim));
-  }
+  if (options_.negatives == drawn.negatives) return;
+  const std::string dim =
+      options_.dim == drawn.dim ? std::string() : fmt::format(" and dim {} instead of {}", options_.dim, drawn.dim);
+  Because(fmt::format("all negatives instead of {}{}, because beside that loss they gain more than dimensions",
+                      CountText(drawn.negatives, "negative"), dim));
 }
 
-// Whether the cost allows all nodes as negatives where it would allow more dimensions than `fewest`.
-bool Chooser::AffordsAllNegatives(std::uint64_t fewest) const {
-  constexpr std::uint64_t kMostNodes = 20'000;
-  const bool drawn = (!Free("known-negatives") && options_.known_negatives) || options_.degree_fraction > 0 ||
-                     options_.typed_fraction > 0;
-  return Free("negatives") && !drawn && facts_.nodes <= kMostNodes &&
-         DimFor(facts_.nodes) >= (Free("dim") ? fewest : options_.dim);
+// Whether a longer training than usual is wanted, and may have all nodes as negatives with `dim` dimensions.
+bool Chooser::AffordsAllNegatives(std::uint64_t dim) const {
+  constexpr std::uint64_t kMostNodes = 20'000;  // more were not measured
+  if (!Free("negatives") || AsksForDrawn() || facts_.nodes > kMostNodes || most_flops_ <= kUsualFlops) return false;
+  return FlopsPerNumber(options_.group_queries) * static_cast<double>(dim * facts_.nodes) <= most_flops_;
 }
 
 // Counted once, a drawn negative is too weak an opponent; counted for all that it stands for, its noise is too strong.
@@ -525,7 +529,7 @@ void Chooser::ChooseRegularization() {
     const double seen = std::pow(std::max(facts_.end_degree, 1.0), -0.15);
     const double room = std::pow(static_cast<double>(options_.dim) / static_cast<double>(kLeastDim), 0.2);
     weight = std::clamp(0.085 * seen * room, 0.005, 0.1) * inverse;
-    // Drawn negatives restrain the rows, too; all of them did not need it (docs/defaults-measured.md).
+    // With all negatives a lower weight was worse (docs/defaults-measured.md).
     if (predicts_relations_ && options_.negatives != 0) weight *= 0.68;
   } else if (options_.regularizer == RegularizerKind::kN3) {
     // Each edge of a hub restrains its row; if one node has many of the edges, the others need less.

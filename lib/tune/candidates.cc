@@ -90,7 +90,7 @@ Variations Kinds(const TrainOptions& choice) {
 Variation Negatives(const CandidateSource& source, const TrainOptions& choice) {
   ValueChoice values;
   if (choice.negatives == 0) {
-    for (const std::uint64_t sampled : {250U, 500U, 1000U}) {
+    for (const std::uint64_t sampled : {250U, 500U, 1000U, 4000U}) {
       if (sampled < source.facts.nodes) values.push_back(std::to_string(sampled));
     }
   } else {

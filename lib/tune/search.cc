@@ -233,10 +233,12 @@ class Search {
 
   TimePlan::Task TimeOf(const Halving::Task& task) const {
     const Trial& trial = trials_[task.trial];
+    const std::uint64_t end = EndOfRung(trial, halving_.rungs(), task.rung);
     return {.rung = task.rung,
             .rungs = halving_.rungs().size(),
             .spent = Spent(),
-            .needed = SecondsOf(trial, trial.epochs_done, EndOfRung(trial, halving_.rungs(), task.rung)),
+            .needed = SecondsOf(trial, trial.epochs_done, end),
+            .share = static_cast<double>(end) / static_cast<double>(trial.options.epochs),
             .later = SecondsLater(task)};
   }
 

@@ -14,6 +14,8 @@ constexpr double kRungShare = 0.3;
 // A trial that is so many times slower than others before it would have to be as much better.
 constexpr double kTooSlow = 4;
 constexpr double kLeastShareTooSlow = 0.04;
+// Measurements of MostSecondsOfTrial and of the validation that is part of a rung are not exact.
+constexpr double kSlowerThanMost = 1.3;
 
 }  // namespace
 
@@ -30,7 +32,9 @@ bool TimePlan::Admits(const Task& task) const {
 bool TimePlan::MustEnd(const Task& task, double taken) const {
   if (!limited()) return false;
   if (task.spent + task.later > Usable()) return true;
-  return task.rung + 1 < task.rungs && taken > std::max(kTooSlow * task.needed, kLeastShareTooSlow * Usable());
+  const double of_slow = kSlowerThanMost * task.share * MostSecondsOfTrial();
+  return task.rung + 1 < task.rungs &&
+         taken > std::max({kTooSlow * task.needed, kLeastShareTooSlow * Usable(), of_slow});
 }
 
 }  // namespace octavo

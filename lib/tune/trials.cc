@@ -6,13 +6,13 @@
 #include <numeric>
 #include <utility>
 
-#include "base/duration.h"
 #include "base/status.h"
 #include "base/stopwatch.h"
 #include "choose/graph_facts.h"
 #include "fmt/format.h"
 #include "train/machine_probe.h"
 #include "train/training_plan.h"
+#include "tune/candidate_sizes.h"
 #include "tune/candidates.h"
 #include "tune/time_plan.h"
 #include "tune/trial_draw.h"
@@ -85,75 +85,6 @@ SearchSpace SpaceOf(const std::vector<TrainOptions>& candidates) {
   return space;
 }
 
-// The time that the candidates have, and what measures it.
-class CandidateTime {
- public:
-  CandidateTime(const Graph& graph, double most, int threads, const std::filesystem::path& folder,
-                const std::function<bool()>& stop)
-      : graph_(graph), most_(most), threads_(threads), folder_(folder), stop_(stop) {}
-
-  // Chooses sizes and epochs of the candidates so that one trains in the time, if it would take longer. If it would
-  // take far less, adds a larger one. Returns what was done about it, for people.
-  absl::StatusOr<std::string> Fit(CandidateSource& source) const {
-    constexpr int kProbes = 2;
-    std::string note;
-    for (int probe = 1;; ++probe) {
-      const TrainOptions options = MakeCandidates(source, 1)[0];
-      ASSIGN_OR_RETURN(const double seconds, Measure(source, options));
-      if (seconds <= most_) {
-        if (probe == 1) RETURN_IF_ERROR(AddLarger(source, seconds));
-        return note;
-      }
-      if (note.empty()) {
-        note = fmt::format("what train chooses would take about {}: the candidates are smaller, about {} each",
-                           DurationText(seconds), DurationText(most_));
-      }
-      const double share = most_ / seconds;
-      if (probe < kProbes && options.model_spec().RelationWidth() > 0) {
-        source.flops *= share;
-        continue;
-      }
-      source.options.epochs =
-          std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(options.epochs) * share));
-      source.given.emplace("epochs");
-      source.flops *= share;  // or the work of the epochs left out would be given to the dimension
-      return note;
-    }
-  }
-
- private:
-  absl::StatusOr<double> Measure(const CandidateSource& source, const TrainOptions& options) const {
-    RETURN_IF_ERROR(CheckTrialOptions(options));
-    ASSIGN_OR_RETURN(const MachineRates rates,
-                     ProbeMachine(options, graph_, folder_,
-                                  {.memory = source.memory, .seconds = ProbeSeconds(most_), .stop = stop_}));
-    ASSIGN_OR_RETURN(const TrainingPlan plan, PlanTraining(options, graph_, source.memory, threads_, folder_, &rates));
-    return plan.seconds;
-  }
-
-  // One candidate that uses the time, if the usual choice takes `seconds` and is limited by its cost.
-  absl::Status AddLarger(CandidateSource& source, double seconds) const {
-    constexpr double kFarLess = 1.5;
-    constexpr double kLittleMore = 1.2;  // the time has room for it
-    const TrainOptions usual = MakeCandidates(source, 1)[0];
-    if (most_ < kFarLess * seconds || usual.model_spec().RelationWidth() == 0) return absl::OkStatus();
-    CandidateSource larger = source;
-    larger.flops *= most_ / seconds;
-    const TrainOptions options = MakeCandidates(larger, 1)[0];
-    if (DifferingOptions(options, usual).empty()) return absl::OkStatus();
-    ASSIGN_OR_RETURN(const double larger_seconds, Measure(source, options));
-    const double share = most_ / larger_seconds;
-    source.larger_flops = larger.flops * (kLittleMore * share >= 1 ? 1.0 : share);
-    return absl::OkStatus();
-  }
-
-  const Graph& graph_;
-  const double most_;  // seconds of a training
-  const int threads_;
-  const std::filesystem::path& folder_;
-  const std::function<bool()>& stop_;
-};
-
 }  // namespace
 
 absl::Status CheckTuneOptions(const TuneOptions& options, const Graph& graph) {
@@ -191,8 +122,18 @@ absl::StatusOr<LoggedCandidates> MakeLoggedCandidates(const TuneOptions& options
   ASSIGN_OR_RETURN(source.facts, MeasureFacts(graph, options.memory));
   LoggedCandidates candidates;
   if (options.seconds > 0) {
-    const CandidateTime time(graph, TimePlan(options.seconds).MostSecondsOfTrial(), threads, folder, stop);
-    ASSIGN_OR_RETURN(candidates.note, time.Fit(source));
+    const TimePlan plan(options.seconds);
+    CandidateSeconds seconds = {.most = plan.MostSecondsOfTrial()};
+    if (options.trials > 1) seconds.larger = plan.MostSecondsOfLarger(graph.description().valid_edges == 0);
+    const auto measure = [&](const TrainOptions& trained) -> absl::StatusOr<double> {
+      RETURN_IF_ERROR(CheckTrialOptions(trained));
+      const ProbeLimits limits = {.memory = source.memory, .seconds = ProbeSeconds(seconds.most), .stop = stop};
+      ASSIGN_OR_RETURN(const MachineRates rates, ProbeMachine(trained, graph, folder, limits));
+      ASSIGN_OR_RETURN(const TrainingPlan training,
+                       PlanTraining(trained, graph, source.memory, threads, folder, &rates));
+      return training.seconds;
+    };
+    ASSIGN_OR_RETURN(candidates.note, FitCandidates(source, seconds, measure));
   }
   candidates.options = MakeCandidates(source, options.trials);
   candidates.seconds = SecondsSince(begin);

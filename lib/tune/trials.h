@@ -58,10 +58,10 @@ absl::Status CheckTuneOptions(const TuneOptions& options, const Graph& graph);
 // Draws the trials from the space and checks them. REQUIRES: CheckTuneOptions; !options.without_space()
 absl::StatusOr<std::vector<Trial>> DrawSpaceTrials(const TuneOptions& options);
 
-// Makes the candidates. Within a time it measures the machine in `folder`, which must exist, and chooses smaller ones
-// if the graph's choice would take too much of the time; the note says so. Ends with absl::CancelledError soon after
-// `stop`, which may be empty and is called by several threads, returns true. REQUIRES: as above;
-// options.without_space()
+// Makes the candidates. Within a time it measures the machine in `folder`, which must exist. It chooses smaller ones if
+// the graph's choice would take too much of the time, and one that is larger if it would take little; the note says so.
+// Ends with absl::CancelledError soon after `stop`, which may be empty and is called by several threads, returns true.
+// REQUIRES: as above; options.without_space()
 absl::StatusOr<LoggedCandidates> MakeLoggedCandidates(const TuneOptions& options, const Graph& graph, int threads,
                                                       const std::filesystem::path& folder,
                                                       const std::function<bool()>& stop = {});

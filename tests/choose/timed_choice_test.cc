@@ -1,6 +1,7 @@
 #include "choose/timed_choice.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -86,10 +87,13 @@ absl::StatusOr<Choice> Choose(FakeMachine& machine, const GraphFacts& facts, con
 }
 
 TEST(ChooseForMachineTest, TheTimeIsFilledWithWholeEpochs) {
+  GraphFacts predicted = Facts(15'000, 270'000, 237);
+  predicted.query_share = 0.28;
+  std::set<std::uint64_t> negatives_of_predicted;
   for (const double seconds : {60.0, 300.0, 1200.0, 7200.0}) {
     for (const double speed : {3e9, 1e10, 4e10}) {
       for (const GraphFacts& facts :
-           {Facts(15'000, 270'000, 237), Facts(870'000, 38'000'000, 8), Facts(870'000, 33'000'000, 1)}) {
+           {Facts(15'000, 270'000, 237), predicted, Facts(870'000, 38'000'000, 8), Facts(870'000, 33'000'000, 1)}) {
         FakeMachine machine(facts, seconds, speed);
         machine.walked_share = 0.9;
         ASSERT_OK_AND_ASSIGN(const Choice choice, Choose(machine, facts));
@@ -107,9 +111,11 @@ TEST(ChooseForMachineTest, TheTimeIsFilledWithWholeEpochs) {
         const std::string negatives = choice.options.negatives == 0 ? "all" : std::to_string(choice.options.negatives);
         EXPECT_THAT(choice.chosen, HasSubstr(fmt::format("--negatives {} ", negatives)));
         EXPECT_THAT(choice.reasons, HasSubstr(fmt::format("{} negatives", negatives)));
+        if (choice.options.relation_prediction > 0) negatives_of_predicted.emplace(choice.options.negatives);
       }
     }
   }
+  EXPECT_THAT(negatives_of_predicted, testing::IsSupersetOf({0, 4000})) << "all of them in much time";
 }
 
 // The short ones hit a busy moment, or an idle one. Many epochs, and few, where the negatives are adapted.

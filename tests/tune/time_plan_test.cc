@@ -40,5 +40,14 @@ TEST(TimePlanTest, ATaskThatTakesTooLongMustEnd) {
   EXPECT_FALSE(plan.MustEnd({.rung = 2, .rungs = 3, .spent = 80, .needed = 2}, 50));
 }
 
+TEST(TimePlanTest, TheLargestCandidateMayTakeItsShareOfARung) {
+  const TimePlan plan(100);
+  EXPECT_EQ(plan.MostSecondsOfLarger(/*twice=*/false), plan.MostSecondsOfTrial());
+  EXPECT_LT(plan.MostSecondsOfLarger(/*twice=*/true), plan.MostSecondsOfTrial());
+  const TimePlan::Task half = {.rung = 0, .rungs = 2, .spent = 20, .needed = 1, .share = 0.5};
+  EXPECT_FALSE(plan.MustEnd(half, 0.5 * plan.MostSecondsOfLarger(/*twice=*/false)));
+  EXPECT_TRUE(plan.MustEnd(half, plan.MostSecondsOfTrial()));
+}
+
 }  // namespace
 }  // namespace octavo
