@@ -34,6 +34,9 @@ constexpr std::uint64_t kLeastDim = 128;      // is worth more than having all t
 constexpr std::uint64_t kLeastTimedDim = 32;  // where a time is too short for kLeastDim
 // From this share of distinct queries on, the answers of a query are few, and gain from competing.
 constexpr double kFewAnswers = 0.4;
+// With up to so many training edges, which are repeated more often, from this share on.
+constexpr std::uint64_t kOftenRepeated = 200'000;
+constexpr double kFewAnswersRepeated = 0.25;
 // From this share of the edges on, the node with the most is named as a reason.
 constexpr double kLargeHub = 0.1;
 constexpr std::uint64_t kUpdatesPerEpoch = 300;
@@ -236,7 +239,8 @@ void Chooser::ChooseLoss() {
   Set("group-queries", &TrainOptions::group_queries, options_.competing_answers || !alone || costly);
   if (!options_.group_queries) return;
   if (can_compete) {
-    Set("competing-answers", &TrainOptions::competing_answers, FewNodes() || facts_.query_share >= kFewAnswers);
+    const double few = facts_.edges <= kOftenRepeated ? kFewAnswersRepeated : kFewAnswers;
+    Set("competing-answers", &TrainOptions::competing_answers, FewNodes() || facts_.query_share >= few);
   }
   if (facts_.query_share < 0.9) {
     Because(fmt::format("edges of the same query share their scores, which saves {:.0f} % of them",
@@ -421,9 +425,10 @@ bool Chooser::Shrink() {
   return true;
 }
 
-// Weights were better where answers compete, and a little worse elsewhere (docs/defaults-measured.md).
+// Weights were better where few answers compete, and a little worse where they do not (docs/defaults-measured.md).
 void Chooser::ChooseAnswerWeighting() {
-  if (OfWalks() || !options_.competing_answers || options_.regularizer != RegularizerKind::kDura) return;
+  const bool few = options_.competing_answers && facts_.query_share >= kFewAnswers;
+  if (OfWalks() || !few || options_.regularizer != RegularizerKind::kDura) return;
   Set("answer-weighting", &TrainOptions::answer_weighting, 0.2);
 }
 

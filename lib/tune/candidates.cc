@@ -139,6 +139,9 @@ std::vector<Change> ProbableChanges(const TrainOptions& choice, std::uint64_t re
   std::vector<Change> changes;
   if (choice.model_spec().RelationWidth() == 0 || IsDistance(choice)) return changes;
   if (choice.regularizer == RegularizerKind::kDura) {
+    if (choice.group_queries && !choice.competing_answers) {
+      changes.push_back({{"competing-answers", "true"}, {"answer-weighting", "0"}});
+    }
     changes.push_back({{"answer-weighting", choice.answer_weighting > 0 ? "0" : "0.2"}});
   }
   if (choice.regularizer != RegularizerKind::kN3) return changes;
