@@ -36,7 +36,7 @@ constexpr std::uint64_t kLeastTimedDim = 32;  // where a time is too short for k
 constexpr double kFewAnswers = 0.4;
 // With up to so many training edges, which are repeated more often, from this share on.
 constexpr std::uint64_t kOftenRepeated = 200'000;
-constexpr double kFewAnswersRepeated = 0.25;
+constexpr double kFewAnswersRepeated = 0.2;
 // From this share of the edges on, the node with the most is named as a reason.
 constexpr double kLargeHub = 0.1;
 constexpr std::uint64_t kUpdatesPerEpoch = 300;

@@ -173,12 +173,12 @@ TEST(ChooseOptionsTest, AnswersOfWalksHaveNoWeights) {
 // Many answers of a query push each other away.
 TEST(ChooseOptionsTest, AnswersCompeteWhereTheyAreFew) {
   GraphFacts facts = Facts(40'000, 87'000, 11);
-  for (const double share : {0.28, 0.36, 0.44, 0.6}) {
+  for (const double share : {0.21, 0.36, 0.44, 0.6}) {
     facts.query_share = share;
     EXPECT_TRUE(Choose(facts).options.competing_answers) << share;
     EXPECT_EQ(Choose(facts).options.answer_weighting, share > 0.4 ? 0.2 : 0) << share;
   }
-  facts.query_share = 0.24;
+  facts.query_share = 0.19;
   EXPECT_FALSE(Choose(facts).options.competing_answers);
   // In a large graph each edge is trained less often.
   facts = Facts(60'000, 200'001, 11);
