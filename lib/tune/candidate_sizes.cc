@@ -30,12 +30,13 @@ absl::StatusOr<std::string> AddLarger(CandidateSource& source, const Choice& usu
   if (absl::IsCancelled(seconds.status())) return seconds.status();
   if (!seconds.ok()) return std::string();  // the search can do without it
   if (*seconds > kMostOver * most) {
-    flops = larger.flops * most / *seconds;
+    flops = larger.flops * most / *seconds;  // a guess: sizes are steps, and not all work is products
     if (ChoiceFor(source, flops).flops <= usual.flops) return std::string();
   }
   source.larger_flops = flops;
+  const double final_seconds = *seconds * ChoiceFor(source, flops).flops / larger.flops;
   return fmt::format("what train chooses takes about {}: one candidate is larger, about {}", DurationText(taken),
-                     DurationText(std::min(*seconds, most)));
+                     DurationText(final_seconds));
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ Variations Kinds(const TrainOptions& choice) {
 Variation Negatives(const CandidateSource& source, const TrainOptions& choice) {
   ValueChoice values;
   if (choice.negatives == 0) {
-    for (const std::uint64_t sampled : {250U, 500U, 1000U, 4000U}) {
+    for (const std::uint64_t sampled : {250U, 500U, 1000U}) {
       if (sampled < source.facts.nodes) values.push_back(std::to_string(sampled));
     }
   } else {
@@ -140,7 +140,7 @@ std::vector<Change> ProbableChanges(const TrainOptions& choice, std::uint64_t re
   if (choice.model_spec().RelationWidth() == 0 || IsDistance(choice)) return changes;
   if (choice.regularizer == RegularizerKind::kDura) {
     if (choice.group_queries && !choice.competing_answers) {
-      changes.push_back({{"competing-answers", "true"}, {"answer-weighting", "0"}});
+      changes.push_back({{"competing-answers", "true"}});
     }
     changes.push_back({{"answer-weighting", choice.answer_weighting > 0 ? "0" : "0.2"}});
   }

@@ -238,7 +238,8 @@ class Search {
             .rungs = halving_.rungs().size(),
             .spent = Spent(),
             .needed = SecondsOf(trial, trial.epochs_done, end),
-            .share = static_cast<double>(end) / static_cast<double>(trial.options.epochs),
+            .share =
+                static_cast<double>(end - std::min(end, trial.epochs_done)) / static_cast<double>(trial.options.epochs),
             .later = SecondsLater(task)};
   }
 

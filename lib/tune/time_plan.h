@@ -17,7 +17,7 @@ class TimePlan {
     std::size_t rungs = 1;
     double spent = 0;   // of the search so far
     double needed = 0;  // by the task
-    double share = 0;   // of its trial's epochs, at the end of the task
+    double share = 0;   // of the task in its trial's epochs
     // By what must follow it: the rest of the reference, that of this trial if it is the best, and a training on all
     // edges if some were held out.
     double later = 0;
@@ -26,9 +26,9 @@ class TimePlan {
   bool limited() const { return seconds_ > 0; }
   // Whether there is time for the task: for it and what follows, and without using up the share of later rungs.
   bool Admits(const Task& task) const;
-  // Whether a task that takes longer than `needed` must end, because what follows without it would be late, or, in the
-  // first rung, because it takes several times as long as others and longer than a training of MostSecondsOfTrial
-  // would. `taken` counts in `spent`.
+  // Whether a task that takes longer than `needed` must end, because what follows without it would be late, or, before
+  // the last rung, because it takes several times as long as others and longer than its share of a training of
+  // MostSecondsOfTrial. `taken` counts in `spent`.
   bool MustEnd(const Task& task, double taken) const;
   // The most that one training in full should take: three or four of them fit, with the first rungs.
   double MostSecondsOfTrial() const { return seconds_ * kShareOfTrial; }

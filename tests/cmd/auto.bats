@@ -199,7 +199,7 @@ make_homes() {
   before=$(tables older)
   for trained in "run --epochs 100" "older --epochs 100" "run --time 10m"; do
     read -r run length <<<"$trained"
-    rm -f err.log  # that of the run before, which the shell may read before this one empties it
+    rm -f err.log  # that of the run before: grep may read it before this one empties it
     "$OCTAVO" train --graph homes --run "$run" --overwrite --dim 512 $length --threads 1 2>err.log 3>&- &
     pid=$!
     wait_for 20 grep -q '^trial 1/[2-5]' err.log

@@ -5,8 +5,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/choose/made_up_facts.h"
 #include "tests/support/expect_status.h"
-#include "train/memory_estimate.h"
 
 namespace octavo {
 namespace {
@@ -21,12 +21,7 @@ class FitCandidatesTest : public testing::Test {
 
   void SetFacts(const GraphFacts& facts) {
     source_.facts = facts;
-    source_.graph.node_count = facts.nodes;
-    source_.graph.relation_count = static_cast<std::uint32_t>(facts.relations);
-    source_.graph.partition_rows = (facts.nodes / 64 / kPartitionRowQuantum + 1) * kPartitionRowQuantum;
-    source_.graph.partition_count = static_cast<std::uint32_t>((facts.nodes - 1) / source_.graph.partition_rows + 1);
-    source_.graph.has_relations = facts.relations > 1;
-    source_.graph.train_edges = facts.edges;
+    source_.graph = DescriptionOf(facts);
     source_.memory = std::uint64_t{16} << 30;
     usual_ = Chosen(kUsualFlops);
   }
@@ -81,6 +76,7 @@ TEST_F(FitCandidatesTest, TheLargerOneFollowsItsMeasurement) {
   ASSERT_OK(Fit(300));
   const double work = Work(measured_.back());
   EXPECT_EQ(Work(Chosen(source_.larger_flops)), work);
+  source_.larger_flops = 0;
   ASSERT_OK(Fit(300, /*slowdown=*/1.1));
   EXPECT_EQ(Work(Chosen(source_.larger_flops)), work) << "a little more time is not worth smaller sizes";
   ASSERT_OK(Fit(300, /*slowdown=*/1.5));

@@ -6,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/choose/made_up_facts.h"
 #include "tests/support/expect_status.h"
 #include "train/memory_estimate.h"
 #include "tune/trial_draw.h"
@@ -22,12 +23,7 @@ std::string Text(const TrainOptions& options) {
 CandidateSource SourceOf(std::uint64_t nodes, std::uint64_t edges, std::uint32_t relations) {
   CandidateSource source;
   source.facts = {.nodes = nodes, .edges = edges, .relations = relations, .query_share = 0.5};
-  source.graph.node_count = nodes;
-  source.graph.relation_count = relations;
-  source.graph.partition_rows = (nodes / 64 / kPartitionRowQuantum + 1) * kPartitionRowQuantum;
-  source.graph.partition_count = static_cast<std::uint32_t>((nodes - 1) / source.graph.partition_rows + 1);
-  source.graph.has_relations = relations > 1;
-  source.graph.train_edges = edges;
+  source.graph = DescriptionOf(source.facts);
   source.memory = std::uint64_t{4} << 30;
   return source;
 }
