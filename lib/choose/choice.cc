@@ -505,9 +505,9 @@ void Chooser::ChooseRelationPrediction() {
               : std::string()));
   if (options_.negatives == drawn.negatives) return;
   const std::string dim =
-      options_.dim == drawn.dim ? std::string() : fmt::format(" and dim {} instead of {}", options_.dim, drawn.dim);
+      options_.dim == drawn.dim ? std::string() : fmt::format(", and dim {} instead of {}", options_.dim, drawn.dim);
   Because(fmt::format("all negatives instead of {}{}, because beside that loss they gain more than dimensions",
-                      CountText(drawn.negatives, "negative"), dim));
+                      drawn.negatives, dim));
 }
 
 // Whether a longer training than usual is wanted, and may have all nodes as negatives with `dim` dimensions.
