@@ -512,8 +512,10 @@ void Chooser::ChooseRelationPrediction() {
 
 // Whether a longer training than usual is wanted, and may have all nodes as negatives with `dim` dimensions.
 bool Chooser::AffordsAllNegatives(std::uint64_t dim) const {
-  constexpr std::uint64_t kMostNodes = 20'000;                                              // 14,541 were measured
-  const bool corrected = !Free("sampling-correction") && options_.sampling_correction > 0;  // of drawn ones
+  // 14,541 were measured.
+  constexpr std::uint64_t kMostNodes = 20'000;
+  // A correction is one of drawn negatives.
+  const bool corrected = !Free("sampling-correction") && options_.sampling_correction > 0;
   if (!Free("negatives") || AsksForDrawn() || corrected) return false;
   if (facts_.nodes > kMostNodes || most_flops_ <= kUsualFlops) return false;
   return FlopsPerNumber(options_.group_queries) * static_cast<double>(dim * facts_.nodes) <= most_flops_;
