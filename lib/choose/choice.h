@@ -3,18 +3,14 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <set>
 #include <string>
 
+#include "choose/choice_limits.h"
 #include "choose/graph_facts.h"
 #include "format/graph_description.h"
 #include "run/options.h"
 
 namespace octavo {
-
-// The names of options that were given (OptionField::name).
-using GivenOptions = std::set<std::string, std::less<>>;
 
 struct Choice {
   TrainOptions options;
@@ -25,13 +21,6 @@ struct Choice {
   std::string chosen;  // ChosenText
   std::string reasons;
 };
-
-// What a training of a knowledge graph may cost in floating-point operations if no time is given: on two cores of 2024
-// about five minutes of matrix products.
-inline constexpr double kUsualFlops = 70e12;
-
-// For how many threads' memory a choice leaves room, so that it does not depend on their number.
-inline constexpr int kThreadsOfChoice = 8;
 
 // Returns `options` with a choice for every option that is not in `given`. It follows what is given: a chunk that fits
 // the given batch, a regularizer that the given model has. What contradicts itself in `given` is left as it is, for
@@ -44,9 +33,6 @@ Choice ChooseOptions(const GraphFacts& facts, const GraphDescription& graph, std
 
 // The learning rate for the model, optimizer, epochs, lanes and groups of `options`. Choose those first.
 double RateFor(const TrainOptions& options, const GraphFacts& facts);
-
-// Of a training for which a time is given.
-inline constexpr std::uint64_t kLeastTimedNegatives = 100;
 
 // Returns the options that were not given as flags: those in `names`, and others that are not at their defaults.
 std::string ChosenText(const TrainOptions& options, const GivenOptions& given, const GivenOptions& names);

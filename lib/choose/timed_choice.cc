@@ -11,6 +11,7 @@
 #include "base/duration.h"
 #include "base/status.h"
 #include "base/stopwatch.h"
+#include "choose/choice_limits.h"
 #include "fmt/format.h"
 #include "io/scratch_folder.h"
 #include "run/option_rules.h"

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -168,6 +169,9 @@ std::span<const OptionField> TrainOptionFields();
 
 // Returns the field of that name, or nullptr.
 const OptionField* FindTrainOption(std::string_view name);
+
+// The names of options that were given (OptionField::name).
+using GivenOptions = std::set<std::string, std::less<>>;
 
 // Sets one field; letter case does not count in words. A usage error names the key, the value and what is allowed. The
 // message begins with `where` ("--dim", "preset.toml:3: dim").

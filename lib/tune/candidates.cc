@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/random.h"
+#include "choose/choice_limits.h"
 #include "fmt/format.h"
 #include "io/checksum.h"
 #include "train/memory_estimate.h"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "choose/choice.h"
+#include "choose/choice_limits.h"
 #include "choose/graph_facts.h"
 #include "format/graph_description.h"
 #include "run/options.h"
@@ -18,7 +19,7 @@ struct CandidateSource {
   GraphFacts facts;
   GraphDescription graph;
   std::uint64_t memory = 0;    // bytes that every candidate fits in
-  double flops = kUsualFlops;  // of the choices (choose/choice.h)
+  double flops = kUsualFlops;  // of the choices (choose/choice_limits.h)
   double larger_flops = 0;     // of one more choice, which is the second candidate; 0: there is none
   // Options that are not chosen: they have these values in every candidate, unless one of its draws replaces it.
   TrainOptions options = {};

@@ -7,6 +7,7 @@
 
 #include "base/parallel.h"
 #include "base/status.h"
+#include "choose/choice_limits.h"
 #include "format/paths.h"
 #include "run/trained_edges.h"
 #include "train/machine_probe.h"
