@@ -34,29 +34,30 @@ absl::StatusOr<std::string> AddLarger(CandidateSource& source, const Choice& usu
     if (ChoiceFor(source, flops).flops <= usual.flops) return std::string();
   }
   source.larger_flops = flops;
-  const double final_seconds = *seconds * ChoiceFor(source, flops).flops / larger.flops;
+  source.larger_seconds = *seconds * ChoiceFor(source, flops).flops / larger.flops;
   return fmt::format("what train chooses takes about {}: one candidate is larger, about {}", DurationText(taken),
-                     DurationText(final_seconds));
+                     DurationText(source.larger_seconds));
 }
 
 }  // namespace
 
-absl::StatusOr<std::string> FitCandidates(CandidateSource& source, const CandidateSeconds& seconds,
+absl::StatusOr<std::string> FitCandidates(CandidateSource& source, const TimePlan& plan, int times,
                                           const MeasureTraining& measure) {
   constexpr int kProbes = 2;
+  const double most = plan.MostSecondsOfTrial();
   std::string note;
   for (int probe = 1;; ++probe) {
     const Choice choice = ChoiceFor(source, source.flops);
     ASSIGN_OR_RETURN(const double taken, measure(choice.options));
-    if (taken <= seconds.most) {
-      if (probe == 1) return AddLarger(source, choice, taken, seconds.larger, measure);
-      return note;
+    if (taken <= most) {
+      if (probe > 1 || times == 0) return note;
+      return AddLarger(source, choice, taken, plan.MostSecondsOfLarger(taken, times), measure);
     }
     if (note.empty()) {
       note = fmt::format("what train chooses would take about {}: the candidates are smaller, about {} each",
-                         DurationText(taken), DurationText(seconds.most));
+                         DurationText(taken), DurationText(most));
     }
-    const double share = seconds.most / taken;
+    const double share = most / taken;
     if (probe < kProbes && choice.options.model_spec().RelationWidth() > 0) {
       source.flops *= share;
       continue;

@@ -7,23 +7,19 @@
 #include "absl/status/statusor.h"
 #include "run/options.h"
 #include "tune/candidates.h"
+#include "tune/time_plan.h"
 
 namespace octavo {
 
 // Returns the seconds that a training with the options takes.
 using MeasureTraining = std::function<absl::StatusOr<double>(const TrainOptions&)>;
 
-// What a training may take, in seconds.
-struct CandidateSeconds {
-  double most = 0;    // of any candidate
-  double larger = 0;  // of the one that is larger than the choice
-};
-
-// Chooses sizes and epochs of the candidates so that one trains in `seconds.most`, if the choice would take longer. If
-// it takes far less than `seconds.larger`, gives the source the larger flops of about that time. Returns what it did,
-// for people; empty if nothing. Measures at most two trainings. Errors: those of the choice's measurement;
+// Chooses sizes and epochs of the candidates so that one trains in the plan's MostSecondsOfTrial, if the choice would
+// take longer. If it takes far less than MostSecondsOfLarger, gives the source the larger flops of about that time, and
+// the seconds. `times` is how often a larger candidate would be trained; 0: there is none. Returns what it did, for
+// people; empty if nothing. Measures at most two trainings. Errors: those of the choice's measurement;
 // absl::CancelledError of any.
-absl::StatusOr<std::string> FitCandidates(CandidateSource& source, const CandidateSeconds& seconds,
+absl::StatusOr<std::string> FitCandidates(CandidateSource& source, const TimePlan& plan, int times,
                                           const MeasureTraining& measure);
 
 }  // namespace octavo

@@ -275,6 +275,11 @@ std::vector<TrainOptions> MakeProbableCandidates(const CandidateSource& source, 
   return ProbableCandidates(source, count).Take();
 }
 
+bool HasLarger(const CandidateSource& source, const std::vector<TrainOptions>& candidates) {
+  return source.larger_flops > 0 && candidates.size() > 1 &&
+         Text(candidates[1]) == Text(CandidateMaker(source).ChooseLarger());
+}
+
 std::optional<TrainOptions> CombineCandidates(const CandidateSource& source, const TrainOptions& first,
                                               const TrainOptions& a, const TrainOptions& b) {
   TrainOptions both = first;

@@ -21,6 +21,7 @@ struct CandidateSource {
   std::uint64_t memory = 0;    // bytes that every candidate fits in
   double flops = kUsualFlops;  // of the choices (choose/choice_limits.h)
   double larger_flops = 0;     // of one more choice, which is the second candidate; 0: there is none
+  double larger_seconds = 0;   // what its training is expected to take
   // Options that are not chosen: they have these values in every candidate, unless one of its draws replaces it.
   TrainOptions options = {};
   GivenOptions given = {};
@@ -38,6 +39,9 @@ std::vector<TrainOptions> MakeCandidates(const CandidateSource& source, std::uin
 // graph and memory; then that of the larger flops, if it differs; then, up to four, the changes of the first that were
 // better most often on the graphs measured. None changes what is given. REQUIRES: count > 0
 std::vector<TrainOptions> MakeProbableCandidates(const CandidateSource& source, std::uint64_t count);
+
+// Whether the second of `candidates`, which are those of the source, is the choice of the larger flops.
+bool HasLarger(const CandidateSource& source, const std::vector<TrainOptions>& candidates);
 
 // Returns `first` with all that differs from it in `a` and in `b`. Nothing if both change the same option, or if the
 // result cannot be trained within the source's memory.

@@ -202,13 +202,14 @@ class Search {
   }
 
   // Seconds that an epoch of the trial takes with its share of validations and starts; for one that was not trained yet
-  // by the time that others take for the same share of their epochs.
+  // by what is expected of it, or by the time that others take for the same share of their epochs.
   double SecondsPerEpoch(const Trial& trial) const {
     if (trial.epochs_done > 0) return trial.seconds / static_cast<double>(trial.epochs_done);
+    if (trial.expected_seconds > 0) return trial.expected_seconds / static_cast<double>(trial.options.epochs);
     double in_full = 0;
     double trained = 0;
     for (const Trial& other : trials_) {
-      if (other.epochs_done == 0) continue;
+      if (other.epochs_done == 0 || other.expected_seconds > 0) continue;
       in_full += SecondsPerEpoch(other) * static_cast<double>(other.options.epochs);
       ++trained;
     }
@@ -238,8 +239,6 @@ class Search {
             .rungs = halving_.rungs().size(),
             .spent = Spent(),
             .needed = SecondsOf(trial, trial.epochs_done, end),
-            .share =
-                static_cast<double>(end - std::min(end, trial.epochs_done)) / static_cast<double>(trial.options.epochs),
             .later = SecondsLater(task)};
   }
 

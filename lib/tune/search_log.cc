@@ -26,6 +26,7 @@ constexpr std::pair<Kind, std::string_view> kKinds[] = {{Kind::kResult, "result"
                                                         {Kind::kBegun, "begun"},
                                                         {Kind::kLeft, "left"}};
 constexpr std::string_view kCandidates = "candidates";
+constexpr char kLargerSeconds[] = "larger_seconds";  // not in older logs
 
 std::string Text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -49,6 +50,7 @@ std::string CandidatesText(const LoggedCandidates& candidates) {
     json["candidates"].push_back(std::move(candidate));
   }
   json["seconds"] = candidates.seconds;
+  if (candidates.larger_seconds > 0) json[kLargerSeconds] = candidates.larger_seconds;
   return Text(json);
 }
 
@@ -125,6 +127,7 @@ std::optional<LoggedCandidates> ParseCandidates(const Json& json) {
     return std::nullopt;
   }
   candidates.note = note->get<std::string>();
+  if (json.contains(kLargerSeconds) && !Take(json, kLargerSeconds, candidates.larger_seconds)) return std::nullopt;
   for (const Json& candidate : *list) {
     const std::optional<TrainOptions> options = ParseCandidate(candidate);
     if (!options) return std::nullopt;
@@ -158,7 +161,7 @@ absl::Status CheckArguments(const std::string& folder, const Json& before, const
 }  // namespace
 
 EventKeys SearchLogKeys() {
-  std::vector<std::string> events = {HeadText({}), CandidatesText({})};
+  std::vector<std::string> events = {HeadText({}), CandidatesText({.options = {}, .larger_seconds = 1})};
   for (const auto& [kind, name] : kKinds) events.push_back(EventText({.kind = kind}));
   return KeysOfEvents(events);
 }

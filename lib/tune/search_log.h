@@ -44,8 +44,9 @@ struct SearchEvent {
 // search that continues takes them from its log.
 struct LoggedCandidates {
   std::vector<TrainOptions> options;
-  std::string note = {};  // for people: why they differ from what train chooses; or empty
-  double seconds = 0;     // since this process started the search
+  std::string note = {};      // for people: why they differ from what train chooses; or empty
+  double seconds = 0;         // since this process started the search
+  double larger_seconds = 0;  // what the second is expected to take, if it is larger than the first; or 0
 };
 
 // Names and values, in order. Two calls with equal arguments belong to the same search.

@@ -17,7 +17,6 @@ class TimePlan {
     std::size_t rungs = 1;
     double spent = 0;   // of the search so far
     double needed = 0;  // by the task
-    double share = 0;   // of the task in its trial's epochs
     // By what must follow it: the rest of the reference, that of this trial if it is the best, and a training on all
     // edges if some were held out.
     double later = 0;
@@ -27,17 +26,16 @@ class TimePlan {
   // Whether there is time for the task: for it and what follows, and without using up the share of later rungs.
   bool Admits(const Task& task) const;
   // Whether a task that takes longer than `needed` must end, because what follows without it would be late, or, before
-  // the last rung, because it takes several times as long as others and longer than its share of a training of
-  // MostSecondsOfTrial. `taken` counts in `spent`.
+  // the last rung, because it takes several times as long. `taken` counts in `spent`.
   bool MustEnd(const Task& task, double taken) const;
   // The most that one training in full should take: three or four of them fit, with the first rungs.
   double MostSecondsOfTrial() const { return seconds_ * kShareOfTrial; }
-  // What a candidate that is larger than the others should take: less if the best is trained once more, on all edges.
-  double MostSecondsOfLarger(bool twice) const { return seconds_ * (twice ? kShareOfTrialTwice : kShareOfTrial); }
+  // What a candidate that is larger than the others should take, if the first takes `first` and the larger one is
+  // trained up to `times` times, once more if the best is trained on all edges: what the others leave.
+  double MostSecondsOfLarger(double first, int times) const;
 
  private:
   static constexpr double kShareOfTrial = 0.25;
-  static constexpr double kShareOfTrialTwice = 0.15;
   double Usable() const;
 
   double seconds_;

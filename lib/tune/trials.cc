@@ -123,19 +123,21 @@ absl::StatusOr<LoggedCandidates> MakeLoggedCandidates(const TuneOptions& options
   LoggedCandidates candidates;
   if (options.seconds > 0) {
     const TimePlan plan(options.seconds);
-    CandidateSeconds seconds = {.most = plan.MostSecondsOfTrial()};
-    if (options.trials > 1) seconds.larger = plan.MostSecondsOfLarger(graph.description().valid_edges == 0);
+    const bool twice = graph.description().valid_edges == 0;  // the best is trained on all edges, too
+    const int times = options.trials == 1 ? 0 : twice ? 2 : 1;
     const auto measure = [&](const TrainOptions& trained) -> absl::StatusOr<double> {
       RETURN_IF_ERROR(CheckTrialOptions(trained));
-      const ProbeLimits limits = {.memory = source.memory, .seconds = ProbeSeconds(seconds.most), .stop = stop};
+      const ProbeLimits limits = {
+          .memory = source.memory, .seconds = ProbeSeconds(plan.MostSecondsOfTrial()), .stop = stop};
       ASSIGN_OR_RETURN(const MachineRates rates, ProbeMachine(trained, graph, folder, limits));
       ASSIGN_OR_RETURN(const TrainingPlan training,
                        PlanTraining(trained, graph, source.memory, threads, folder, &rates));
       return training.seconds;
     };
-    ASSIGN_OR_RETURN(candidates.note, FitCandidates(source, seconds, measure));
+    ASSIGN_OR_RETURN(candidates.note, FitCandidates(source, plan, times, measure));
   }
   candidates.options = MakeCandidates(source, options.trials);
+  if (HasLarger(source, candidates.options)) candidates.larger_seconds = source.larger_seconds;
   candidates.seconds = SecondsSince(begin);
   return candidates;
 }
@@ -150,6 +152,7 @@ std::vector<Trial> TrialsOf(const LoggedCandidates& candidates, const TuneOption
     trial.summary = trials.empty() ? "auto" : DifferenceText(candidate, candidates.options[0]);
     trials.push_back(std::move(trial));
   }
+  if (trials.size() > 1) trials[1].expected_seconds = candidates.larger_seconds;
   return trials;
 }
 

@@ -37,13 +37,15 @@ class FitCandidatesTest : public testing::Test {
   // On a machine where the choice takes `usual` seconds, and others by their products.
   absl::StatusOr<std::string> Fit(double usual, double slowdown = 1) {
     measured_.clear();
-    return FitCandidates(source_, {.most = 900, .larger = 900}, [&](const TrainOptions& options) {
+    return FitCandidates(source_, kPlan, /*times=*/1, [&](const TrainOptions& options) {
       measured_.push_back(options);
       const double seconds = usual * Work(options) / Work(usual_);
       return absl::StatusOr<double>(measured_.size() == 1 ? seconds : slowdown * seconds);
     });
   }
 
+  static constexpr double kHour = 3600;
+  const TimePlan kPlan{kHour};
   CandidateSource source_;
   TrainOptions usual_;
   std::vector<TrainOptions> measured_;
@@ -53,6 +55,7 @@ TEST_F(FitCandidatesTest, ACandidateIsLargerWhereTheChoiceTakesFarLess) {
   ASSERT_OK_AND_ASSIGN(const std::string note, Fit(300));
   EXPECT_EQ(source_.flops, kUsualFlops);
   EXPECT_GE(source_.larger_flops, 3 * kUsualFlops);
+  EXPECT_NEAR(source_.larger_seconds, 300 * Work(Chosen(source_.larger_flops)) / Work(usual_), 1);
   EXPECT_THAT(measured_, SizeIs(2));
   EXPECT_GT(Work(MakeCandidates(source_, 2)[1]), 2 * Work(usual_));
   EXPECT_THAT(note, HasSubstr("what train chooses takes about 5:00 min: one candidate is larger, about "));
@@ -79,10 +82,10 @@ TEST_F(FitCandidatesTest, TheLargerOneFollowsItsMeasurement) {
   source_.larger_flops = 0;
   ASSERT_OK(Fit(300, /*slowdown=*/1.1));
   EXPECT_EQ(Work(Chosen(source_.larger_flops)), work) << "a little more time is not worth smaller sizes";
-  ASSERT_OK(Fit(300, /*slowdown=*/1.5));
+  ASSERT_OK(Fit(300, /*slowdown=*/2.5));
   EXPECT_LT(Work(Chosen(source_.larger_flops)), work);
   source_.larger_flops = 0;
-  ASSERT_OK(Fit(300, /*slowdown=*/5));
+  ASSERT_OK(Fit(300, /*slowdown=*/8));
   EXPECT_EQ(source_.larger_flops, 0) << "it would be smaller than the choice";
 }
 
@@ -93,15 +96,15 @@ TEST_F(FitCandidatesTest, OnlyAStopOrAFailureOfTheChoiceIsAnError) {
     if (calls++ == 0) return 100.0;
     return second;
   };
-  EXPECT_OK(FitCandidates(source_, {.most = 900, .larger = 900}, measure));
+  EXPECT_OK(FitCandidates(source_, kPlan, /*times=*/1, measure));
   EXPECT_EQ(calls, 2);
   EXPECT_EQ(source_.larger_flops, 0);
   calls = 0;
   second = absl::CancelledError("interrupted");
-  EXPECT_EQ(FitCandidates(source_, {.most = 900, .larger = 900}, measure).status(), second);
+  EXPECT_EQ(FitCandidates(source_, kPlan, /*times=*/1, measure).status(), second);
   calls = 1;
   second = absl::InternalError("no memory");
-  EXPECT_EQ(FitCandidates(source_, {.most = 900, .larger = 900}, measure).status(), second);
+  EXPECT_EQ(FitCandidates(source_, kPlan, /*times=*/1, measure).status(), second);
 }
 
 TEST_F(FitCandidatesTest, AChoiceThatTakesLongGetsSmallerAndNoneIsLarger) {

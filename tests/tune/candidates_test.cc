@@ -52,6 +52,8 @@ TEST(MakeCandidatesTest, TheSecondIsTheChoiceForALongerTraining) {
   EXPECT_EQ(Text(candidates[1]), Text(larger.options));
   EXPECT_GT(larger.options.dim, usual[0].dim);
   EXPECT_EQ(Text(candidates[2]), Text(usual[1])) << "the others come after it";
+  EXPECT_TRUE(HasLarger(source, candidates));
+  EXPECT_FALSE(HasLarger(source, usual));
   EXPECT_EQ(MakeCandidates(source, 1).size(), 1U);
   source.larger_flops = source.flops;
   EXPECT_EQ(Text(MakeCandidates(source, 20)[1]), Text(usual[1])) << "no candidate comes twice";

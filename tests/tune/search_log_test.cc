@@ -35,7 +35,8 @@ class SearchLogTest : public ::testing::Test {
 };
 
 TEST_F(SearchLogTest, GivesBackCandidatesAndDecisions) {
-  LoggedCandidates candidates = {.options = {TrainOptions(), TrainOptions()}, .note = "smaller", .seconds = 2};
+  LoggedCandidates candidates = {
+      .options = {TrainOptions(), TrainOptions()}, .note = "smaller", .seconds = 2, .larger_seconds = 9.5};
   candidates.options[1].negatives = 0;
   candidates.options[1].margin = 3.5;
   candidates.options[1].reciprocal = true;
@@ -50,6 +51,7 @@ TEST_F(SearchLogTest, GivesBackCandidatesAndDecisions) {
   EXPECT_EQ(log.seconds(), 2.5);
   ASSERT_TRUE(log.candidates());
   EXPECT_EQ(log.candidates()->note, "smaller");
+  EXPECT_EQ(log.candidates()->larger_seconds, 9.5);
   ASSERT_EQ(log.candidates()->options.size(), 2U);
   for (const OptionField& field : TrainOptionFields()) {
     for (const std::size_t i : {0U, 1U}) {
@@ -70,6 +72,7 @@ TEST_F(SearchLogTest, RefusesDamagedCandidates) {
         R"({"event":"candidates","note":"","seconds":1,"candidates":[{"dims":3}]})",
         R"({"event":"candidates","note":"","seconds":1,"candidates":[{"dim":-3}]})",
         R"({"event":"candidates","note":3,"seconds":1,"candidates":[{}]})",
+        R"({"event":"candidates","note":"","seconds":1,"larger_seconds":"3","candidates":[{}]})",
         R"({"event":"candidates","note":"","seconds":1,"candidates":[7]})"}) {
     WriteFileBytes(path(), head + line + "\n");
     EXPECT_ERROR(Open(), kCorrupt, "tune.jsonl:2: expected the candidates of a search");

@@ -13,6 +13,7 @@
 #include "run/trained_run.h"
 #include "tests/train/tiny_training.h"
 #include "tune/search.h"
+#include "tune/search_log.h"
 
 namespace octavo {
 namespace {
@@ -163,6 +164,29 @@ TEST_F(SearchWithoutSpaceTest, IfTheTimeIsShortTheChoiceIsTrainedInFull) {
   EXPECT_EQ(outcome.trials[0].epochs_done, outcome.trials[0].options.epochs);
   for (std::size_t i = 1; i < outcome.trials.size(); ++i) {
     EXPECT_EQ(outcome.trials[i].failure, "left, for lack of time") << i;
+  }
+}
+
+TEST_F(SearchWithoutSpaceTest, ALargerCandidateBeginsOnlyIfWhatIsExpectedOfItFits) {
+  options_.trials = 2;
+  options_.seconds = 3000;
+  TrainOptions choice = TinyOptions();
+  choice.epochs = 9;
+  TrainOptions larger = choice;
+  larger.dim *= 2;
+  for (const double expected : {900.0, 5000.0}) {
+    std::filesystem::remove_all(options_.folder);
+    std::filesystem::create_directories(options_.folder);
+    {
+      ASSERT_OK_AND_ASSIGN(const auto graph, Graph::Open(options_.graph));
+      ASSERT_OK_AND_ASSIGN(SearchLog log,
+                           SearchLog::Open(SearchPaths(options_.folder).Log(), ArgumentsOf(options_, *graph)));
+      ASSERT_OK(log.AppendCandidates({.options = {choice, larger}, .larger_seconds = expected}));
+    }
+    now_ = 0;
+    ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, TimedSearch(3000, 100));
+    EXPECT_EQ(outcome.trials[0].epochs_done, 9U);
+    EXPECT_EQ(outcome.trials[1].epochs_done, expected < 3000 ? 9U : 0U) << expected;
   }
 }
 

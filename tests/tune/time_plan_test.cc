@@ -40,13 +40,15 @@ TEST(TimePlanTest, ATaskThatTakesTooLongMustEnd) {
   EXPECT_FALSE(plan.MustEnd({.rung = 2, .rungs = 3, .spent = 80, .needed = 2}, 50));
 }
 
-TEST(TimePlanTest, TheLargestCandidateMayTakeItsShareOfARung) {
-  const TimePlan plan(100);
-  EXPECT_EQ(plan.MostSecondsOfLarger(/*twice=*/false), plan.MostSecondsOfTrial());
-  EXPECT_LT(plan.MostSecondsOfLarger(/*twice=*/true), plan.MostSecondsOfTrial());
-  const TimePlan::Task half = {.rung = 0, .rungs = 2, .spent = 20, .needed = 1, .share = 0.5};
-  EXPECT_FALSE(plan.MustEnd(half, 0.5 * plan.MostSecondsOfLarger(/*twice=*/false)));
-  EXPECT_TRUE(plan.MustEnd(half, plan.MostSecondsOfTrial()));
+TEST(TimePlanTest, TheLargerCandidateGetsWhatTheOthersLeave) {
+  const TimePlan plan(1000);
+  EXPECT_EQ(plan.MostSecondsOfLarger(0, 1), 500) << "at most half of the time";
+  EXPECT_EQ(plan.MostSecondsOfLarger(0, 2), 250) << "of both trainings";
+  EXPECT_EQ(plan.MostSecondsOfLarger(200, 1), 250) << "at least a quarter";
+  const double between = plan.MostSecondsOfLarger(100, 1);
+  EXPECT_GT(between, 250);
+  EXPECT_LT(between, 500);
+  EXPECT_TRUE(plan.Admits({.spent = 600, .needed = between})) << "it fits beside six of the choice";
 }
 
 }  // namespace
