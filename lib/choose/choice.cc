@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "base/count_text.h"

@@ -9,14 +9,21 @@
 
 #include "choose/graph_facts.h"
 #include "format/graph_description.h"
+#include "model/model_spec.h"
 #include "run/options.h"
 
 namespace octavo {
 
-// Below so many edges a node.
-inline bool IsSparse(const GraphFacts& facts) { return facts.EdgesPerNode() < 5; }
-// Up to so many nodes every one is a negative: more scores, but the loss of all answers.
-inline bool HasFewNodes(const GraphFacts& facts) { return facts.nodes <= 5000; }
+// Whether the nodes have few edges.
+inline bool IsSparse(const GraphFacts& facts) {
+  constexpr double kFewest = 5;
+  return facts.EdgesPerNode() < kFewest;
+}
+// Whether the nodes are so few that all are negatives of every edge: more scores, but the loss of all answers.
+inline bool HasFewNodes(const GraphFacts& facts) {
+  constexpr std::uint64_t kMostNodesForAll = 5000;
+  return facts.nodes <= kMostNodesForAll;
+}
 
 // From this share of distinct queries on, the answers of a query are few, and gain from competing.
 inline constexpr double kFewAnswers = 0.4;

@@ -1,4 +1,4 @@
-// What a choice of training options may cost.
+// Limits of a choice of training options.
 #pragma once
 
 #include <cstdint>

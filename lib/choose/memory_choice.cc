@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/count_text.h"
 #include "choose/choice_limits.h"
 #include "choose/size_choice.h"
 #include "fmt/format.h"

@@ -5,8 +5,8 @@
 
 namespace octavo {
 
-// Lowers dimension, state and batch until the tables are all in memory, or if that costs too much until it can train
-// at all.
+// Lowers the dimension and the optimizer's state until all tables are in memory. If that would cost too much, lowers
+// the sizes of a batch, too, until the tables can be trained in parts.
 void FitMemory(ChoiceDraft& draft);
 // Whether all tables fit in memory.
 bool FitsWhole(const ChoiceDraft& draft);

@@ -8,7 +8,8 @@
 namespace octavo {
 
 inline constexpr std::uint64_t kLeastDim = 128;  // is worth more than having all tables in memory
-// Up to HasFewNodes, of edges one by one. If the cost does not allow them, groups are better.
+// The most dimensions of few nodes whose edges are trained one by one. If the cost does not allow them, groups are
+// better.
 inline constexpr std::uint64_t kMostDimAlone = 512;
 inline constexpr std::uint64_t kWantedDim = 256;  // is worth more than further negatives
 
@@ -18,7 +19,7 @@ void ChooseSize(ChoiceDraft& draft);
 // The block of a model with blocks, for the dimension.
 void ChooseBlock(ChoiceDraft& draft);
 
-// What the cost allows: a multiple of a step, at most kMostDim.
+// The dimensions that the cost allows: a multiple of a step, at most 1024.
 std::uint64_t DimFor(const ChoiceDraft& draft, std::uint64_t negatives);
 // Of all epochs.
 double Flops(const ChoiceDraft& draft);

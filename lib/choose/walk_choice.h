@@ -5,7 +5,7 @@
 
 namespace octavo {
 
-// The pairs of random walks say more of a node's place than its edges alone.
+// Chooses walks, or none. The pairs of random walks say more of a node's place than its edges alone.
 void ChooseWalks(ChoiceDraft& draft);
 // Dimension, negatives and epochs. Choose the batches first.
 void ChoosePlainSize(ChoiceDraft& draft);

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "choose/choice.h"
 #include "choose/choice_limits.h"
 #include "choose/graph_facts.h"
 #include "format/graph_description.h"

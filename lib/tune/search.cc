@@ -205,32 +205,52 @@ class Search {
   // by what is expected of it, or by the time that others take for the same share of their epochs.
   double SecondsPerEpoch(const Trial& trial) const {
     if (trial.epochs_done > 0) return trial.seconds / static_cast<double>(trial.epochs_done);
-    if (trial.expected_seconds > 0) return trial.expected_seconds / static_cast<double>(trial.options.epochs);
-    double in_full = 0;
+    const double in_full = trial.expected_seconds > 0 ? trial.expected_seconds : MeanSeconds();
+    return in_full / static_cast<double>(trial.options.epochs);
+  }
+  // Of a training in full, by the trials that have a result. The larger one counts only if there is no other, because
+  // the others are not as large.
+  double MeanSeconds() const {
+    double all = 0;
+    double of_larger = 0;
     double trained = 0;
-    for (const Trial& other : trials_) {
-      if (other.epochs_done == 0 || other.expected_seconds > 0) continue;
-      in_full += SecondsPerEpoch(other) * static_cast<double>(other.options.epochs);
-      ++trained;
+    for (const Trial& trial : trials_) {
+      if (trial.epochs_done == 0) continue;
+      const double seconds = SecondsPerEpoch(trial) * static_cast<double>(trial.options.epochs);
+      if (trial.expected_seconds > 0) {
+        of_larger = seconds;
+      } else {
+        all += seconds;
+        ++trained;
+      }
     }
-    return trained > 0 ? in_full / trained / static_cast<double>(trial.options.epochs) : 0;
+    return trained > 0 ? all / trained : of_larger;
   }
   double SecondsOf(const Trial& trial, std::uint64_t first, std::uint64_t end) const {
     return SecondsPerEpoch(trial) * static_cast<double>(end - std::min(end, first));
   }
 
-  // What must follow a task, besides the rest of its trial: the rest of the reference, and the training on all edges.
+  // What must follow a task, besides the rest of its trial: the rest of the reference, that of the larger trial as long
+  // as it is among those that continue, and the training on all edges of whichever is the best.
   double SecondsLater(const Halving::Task& task) const {
-    const Trial& reference = trials_[0];
-    const Trial& trial = trials_[task.trial];
     double seconds = 0;
-    if (reference.failure.empty() && task.trial != 0) {
-      const std::uint64_t end = EndOfRung(reference, halving_.rungs(), task.rung);
-      seconds += SecondsOf(reference, end, reference.options.epochs);
+    double longest = SecondsInFull(trials_[task.trial]);
+    const auto reserve = [&](const Trial& trial) {
+      const std::uint64_t end = EndOfRung(trial, halving_.rungs(), task.rung);
+      seconds += SecondsOf(trial, end, trial.options.epochs);
+      longest = std::max(longest, SecondsInFull(trial));
+    };
+    if (trials_[0].failure.empty() && task.trial != 0) reserve(trials_[0]);
+    for (const Trial& trial : trials_) {
+      const bool continues = trial.epochs_done >= EndOfRung(trial, halving_.rungs(), task.rung) &&
+                             trial.failure.empty() && !halving_.IsOut(trial.number);
+      if (trial.expected_seconds > 0 && trial.number != task.trial && continues) reserve(trial);
     }
-    if (held_out_ > 0) seconds += SecondsOf(trial, 0, trial.options.epochs);
-    return seconds;
+    if (held_out_ == 0) return seconds;
+    if (const std::optional<std::uint64_t> best = Best()) longest = std::max(longest, SecondsInFull(trials_[*best]));
+    return seconds + longest;
   }
+  double SecondsInFull(const Trial& trial) const { return SecondsOf(trial, 0, trial.options.epochs); }
 
   TimePlan::Task TimeOf(const Halving::Task& task) const {
     const Trial& trial = trials_[task.trial];

@@ -11,11 +11,12 @@ constexpr double kUsableShare = 0.95;
 // of halving, the rungs take about equal times.
 constexpr double kFirstShare = 0.45;
 constexpr double kRungShare = 0.3;
-// A trial that is so many times slower than others before it would have to be as much better.
+// A trial that takes so many times what is expected would have to be as much better.
 constexpr double kTooSlow = 4;
 constexpr double kLeastShareTooSlow = 0.04;
-// What all others take, times what the first takes: in 16 trials that take as long, five of which are trained in full.
-constexpr double kFirstAndOthers = 6;
+// The first candidate and the others should have the time of six trainings of the first: of 16 trials, five of them
+// in full.
+constexpr double kTrainingsOfOthers = 6;
 // The least and the most of the time that a larger candidate gets, all its trainings together.
 constexpr double kLeastOfLarger = 0.25;
 constexpr double kMostOfLarger = 0.5;
@@ -35,11 +36,12 @@ bool TimePlan::Admits(const Task& task) const {
 bool TimePlan::MustEnd(const Task& task, double taken) const {
   if (!limited()) return false;
   if (task.spent + task.later > Usable()) return true;
-  return task.rung + 1 < task.rungs && taken > std::max(kTooSlow * task.needed, kLeastShareTooSlow * Usable());
+  if (task.rung + 1 == task.rungs || task.needed == 0) return false;
+  return taken > std::max(kTooSlow * task.needed, kLeastShareTooSlow * Usable());
 }
 
 double TimePlan::MostSecondsOfLarger(double first, int times) const {
-  const double left = Usable() - kFirstAndOthers * first;
+  const double left = Usable() - kTrainingsOfOthers * first;
   return std::clamp(left, kLeastOfLarger * seconds_, kMostOfLarger * seconds_) / times;
 }
 

@@ -16,9 +16,9 @@ class TimePlan {
     std::size_t rung = 0;
     std::size_t rungs = 1;
     double spent = 0;   // of the search so far
-    double needed = 0;  // by the task
-    // By what must follow it: the rest of the reference, that of this trial if it is the best, and a training on all
-    // edges if some were held out.
+    double needed = 0;  // by the task, as expected; 0: not known
+    // By what must follow it: the rest of the reference and of the larger trial, that of this trial if it is the best,
+    // and a training on all edges if some were held out.
     double later = 0;
   };
 
@@ -26,12 +26,14 @@ class TimePlan {
   // Whether there is time for the task: for it and what follows, and without using up the share of later rungs.
   bool Admits(const Task& task) const;
   // Whether a task that takes longer than `needed` must end, because what follows without it would be late, or, before
-  // the last rung, because it takes several times as long. `taken` counts in `spent`.
+  // the last rung, because it takes several times what is expected. `taken` counts in `spent`.
   bool MustEnd(const Task& task, double taken) const;
-  // The most that one training in full should take: three or four of them fit, with the first rungs.
+  // The most that one training in full should take: three or four of them fit, with the first rungs. Not of a larger
+  // candidate.
   double MostSecondsOfTrial() const { return seconds_ * kShareOfTrial; }
-  // What a candidate that is larger than the others should take, if the first takes `first` and the larger one is
-  // trained up to `times` times, once more if the best is trained on all edges: what the others leave.
+  // The seconds that one training of a candidate that is larger than the others should take. `first` is the seconds of
+  // the first candidate, `times` how often the larger one is trained: twice if the best is trained again, on all edges.
+  // All its trainings get what six of the first leave, but from a quarter to half of the time. REQUIRES: times > 0
   double MostSecondsOfLarger(double first, int times) const;
 
  private:

@@ -137,7 +137,11 @@ absl::StatusOr<LoggedCandidates> MakeLoggedCandidates(const TuneOptions& options
     ASSIGN_OR_RETURN(candidates.note, FitCandidates(source, plan, times, measure));
   }
   candidates.options = MakeCandidates(source, options.trials);
-  if (HasLarger(source, candidates.options)) candidates.larger_seconds = source.larger_seconds;
+  if (HasLarger(source, candidates.options)) {
+    candidates.larger_seconds = source.larger_seconds;
+  } else if (source.larger_flops > 0) {
+    candidates.note.clear();  // it does not fit in memory
+  }
   candidates.seconds = SecondsSince(begin);
   return candidates;
 }

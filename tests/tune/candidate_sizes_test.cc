@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "choose/choice.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/choose/made_up_facts.h"
@@ -35,17 +36,16 @@ class FitCandidatesTest : public testing::Test {
            static_cast<double>(options.epochs * options.dim * negatives);
   }
   // On a machine where the choice takes `usual` seconds, and others by their products.
-  absl::StatusOr<std::string> Fit(double usual, double slowdown = 1) {
+  absl::StatusOr<std::string> Fit(double usual, double slowdown = 1, int times = 1) {
     measured_.clear();
-    return FitCandidates(source_, kPlan, /*times=*/1, [&](const TrainOptions& options) {
+    return FitCandidates(source_, plan_, times, [&](const TrainOptions& options) {
       measured_.push_back(options);
       const double seconds = usual * Work(options) / Work(usual_);
       return absl::StatusOr<double>(measured_.size() == 1 ? seconds : slowdown * seconds);
     });
   }
 
-  static constexpr double kHour = 3600;
-  const TimePlan kPlan{kHour};
+  const TimePlan plan_{3600};
   CandidateSource source_;
   TrainOptions usual_;
   std::vector<TrainOptions> measured_;
@@ -68,6 +68,17 @@ TEST_F(FitCandidatesTest, WhereLittleTimeIsLeftNoneIsLarger) {
   EXPECT_THAT(measured_, SizeIs(1));
 }
 
+TEST_F(FitCandidatesTest, ALargerOneThatIsTrainedTwiceTakesHalf) {
+  ASSERT_OK(Fit(200, /*slowdown=*/1, /*times=*/2));
+  EXPECT_GT(source_.larger_flops, 0);
+  EXPECT_LE(source_.larger_seconds, 1.2 * plan_.MostSecondsOfLarger(200, 2));
+  source_.larger_flops = 0;
+  ASSERT_OK(Fit(400, /*slowdown=*/1, /*times=*/2));
+  EXPECT_EQ(source_.larger_flops, 0) << "the time is too short";
+  ASSERT_OK(Fit(200, /*slowdown=*/1, /*times=*/0));
+  EXPECT_EQ(source_.larger_flops, 0);
+}
+
 TEST_F(FitCandidatesTest, WhereMoreCostChangesNothingNoneIsLarger) {
   SetFacts({.nodes = 40, .edges = 400, .relations = 3, .query_share = 0.5});
   EXPECT_OK(Fit(1));
@@ -84,6 +95,7 @@ TEST_F(FitCandidatesTest, TheLargerOneFollowsItsMeasurement) {
   EXPECT_EQ(Work(Chosen(source_.larger_flops)), work) << "a little more time is not worth smaller sizes";
   ASSERT_OK(Fit(300, /*slowdown=*/2.5));
   EXPECT_LT(Work(Chosen(source_.larger_flops)), work);
+  EXPECT_NEAR(source_.larger_seconds, 2.5 * 300 * Work(Chosen(source_.larger_flops)) / Work(usual_), 1);
   source_.larger_flops = 0;
   ASSERT_OK(Fit(300, /*slowdown=*/8));
   EXPECT_EQ(source_.larger_flops, 0) << "it would be smaller than the choice";
@@ -96,15 +108,15 @@ TEST_F(FitCandidatesTest, OnlyAStopOrAFailureOfTheChoiceIsAnError) {
     if (calls++ == 0) return 100.0;
     return second;
   };
-  EXPECT_OK(FitCandidates(source_, kPlan, /*times=*/1, measure));
+  EXPECT_OK(FitCandidates(source_, plan_, /*times=*/1, measure));
   EXPECT_EQ(calls, 2);
   EXPECT_EQ(source_.larger_flops, 0);
   calls = 0;
   second = absl::CancelledError("interrupted");
-  EXPECT_EQ(FitCandidates(source_, kPlan, /*times=*/1, measure).status(), second);
+  EXPECT_EQ(FitCandidates(source_, plan_, /*times=*/1, measure).status(), second);
   calls = 1;
   second = absl::InternalError("no memory");
-  EXPECT_EQ(FitCandidates(source_, kPlan, /*times=*/1, measure).status(), second);
+  EXPECT_EQ(FitCandidates(source_, plan_, /*times=*/1, measure).status(), second);
 }
 
 TEST_F(FitCandidatesTest, AChoiceThatTakesLongGetsSmallerAndNoneIsLarger) {

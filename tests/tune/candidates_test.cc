@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "choose/choice.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/choose/made_up_facts.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/status.h"
 #include "choose/choice.h"
 #include "gtest/gtest.h"
 #include "io/failpoint.h"
@@ -167,29 +168,6 @@ TEST_F(SearchWithoutSpaceTest, IfTheTimeIsShortTheChoiceIsTrainedInFull) {
   }
 }
 
-TEST_F(SearchWithoutSpaceTest, ALargerCandidateBeginsOnlyIfWhatIsExpectedOfItFits) {
-  options_.trials = 2;
-  options_.seconds = 3000;
-  TrainOptions choice = TinyOptions();
-  choice.epochs = 9;
-  TrainOptions larger = choice;
-  larger.dim *= 2;
-  for (const double expected : {900.0, 5000.0}) {
-    std::filesystem::remove_all(options_.folder);
-    std::filesystem::create_directories(options_.folder);
-    {
-      ASSERT_OK_AND_ASSIGN(const auto graph, Graph::Open(options_.graph));
-      ASSERT_OK_AND_ASSIGN(SearchLog log,
-                           SearchLog::Open(SearchPaths(options_.folder).Log(), ArgumentsOf(options_, *graph)));
-      ASSERT_OK(log.AppendCandidates({.options = {choice, larger}, .larger_seconds = expected}));
-    }
-    now_ = 0;
-    ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, TimedSearch(3000, 100));
-    EXPECT_EQ(outcome.trials[0].epochs_done, 9U);
-    EXPECT_EQ(outcome.trials[1].epochs_done, expected < 3000 ? 9U : 0U) << expected;
-  }
-}
-
 TEST_F(SearchWithoutSpaceTest, FewerEpochsAreNotMadeUpForByALargerDimension) {
   const TinyTraining training({.nodes = 1000, .relations = 10, .edges = 5000, .valid_share = 0.1});
   options_.graph = training.graph_folder();
@@ -273,6 +251,101 @@ TEST_F(SearchWithoutSpaceTest, WithoutValidEdgesItHoldsSomeOutAndTrainsTheBestOn
   callbacks_.on_begin = [](const Halving&, Halving::Task task, const Trial&) { ADD_FAILURE() << task.trial; };
   ASSERT_OK_AND_ASSIGN(const SearchOutcome again, Search());
   EXPECT_EQ(again.run, outcome.run);
+}
+
+// A search whose candidates are given, and whose clock moves with each batch.
+class SearchOfGivenCandidatesTest : public SearchWithoutSpaceTest {
+ protected:
+  static constexpr std::uint64_t kLargerDim = 16;
+
+  // Returns `count` candidates of `epochs` epochs, all of which have a lower rate than the first.
+  static std::vector<TrainOptions> Candidates(std::size_t count, std::uint64_t epochs) {
+    std::vector<TrainOptions> candidates(count, TinyOptions());
+    for (std::size_t i = 0; i < count; ++i) {
+      candidates[i].epochs = epochs;
+      candidates[i].learning_rate = 0.1 / static_cast<double>(i + 1);
+    }
+    return candidates;
+  }
+  // Searches within `seconds`. A training of the candidates in full takes `in_full` seconds, and `larger` with
+  // kLargerDim dimensions.
+  absl::StatusOr<SearchOutcome> SearchOf(const LoggedCandidates& candidates, double seconds, double in_full,
+                                         double larger) {
+    options_.trials = candidates.options.size();
+    options_.seconds = seconds;
+    {
+      ASSIGN_OR_RETURN(const auto graph, Graph::Open(options_.graph));
+      std::filesystem::create_directories(options_.folder);
+      ASSIGN_OR_RETURN(SearchLog log,
+                       SearchLog::Open(SearchPaths(options_.folder).Log(), ArgumentsOf(options_, *graph)));
+      RETURN_IF_ERROR(log.AppendCandidates(candidates));
+    }
+    const auto epochs = static_cast<double>(candidates.options[0].epochs);
+    double of_epoch = 0;
+    const auto take = [&](const Trial& trial) {
+      of_epoch = (trial.options.dim == kLargerDim ? larger : in_full) / epochs;
+    };
+    callbacks_.clock = [this] { return now_; };
+    callbacks_.on_begin = [&](const Halving&, Halving::Task, const Trial& trial) { take(trial); };
+    callbacks_.on_whole = take;
+    callbacks_.train.on_batch = [&](const TrainProgress& progress) {
+      now_ += of_epoch / static_cast<double>(progress.batches);
+    };
+    return Search();
+  }
+};
+
+TEST_F(SearchOfGivenCandidatesTest, ALargerOneBeginsOnlyIfWhatIsExpectedOfItFits) {
+  LoggedCandidates candidates = {.options = Candidates(2, 9), .larger_seconds = 5000};
+  candidates.options[1].dim = kLargerDim;
+  ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, SearchOf(candidates, 3000, 900, 900));
+  EXPECT_EQ(outcome.trials[0].epochs_done, 9U);
+  EXPECT_EQ(outcome.trials[1].failure, "left, for lack of time");
+  EXPECT_EQ(outcome.trials[1].epochs_done, 0U);
+}
+
+// It takes eleven times as long as the first, more than another candidate may.
+TEST_F(SearchOfGivenCandidatesTest, TheLargerOneIsTrainedInFullBesideManyOthers) {
+  LoggedCandidates candidates = {.options = Candidates(60, 9), .larger_seconds = 1000};
+  candidates.options[1].dim = kLargerDim;
+  candidates.options[1].learning_rate = 0.2;  // the best
+  ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, SearchOf(candidates, 2000, 90, 1000));
+  EXPECT_EQ(outcome.trials[1].epochs_done, 9U) << outcome.trials[1].failure;
+  EXPECT_EQ(outcome.best, 1U);
+  EXPECT_LE(now_, 2000);
+  EXPECT_GT(std::ranges::count_if(outcome.trials, [](const Trial& trial) { return trial.epochs_done > 0; }), 12);
+}
+
+TEST_F(SearchOfGivenCandidatesTest, OneThatIsSlowUnexpectedlyLeaves) {
+  LoggedCandidates candidates = {.options = Candidates(60, 9)};
+  candidates.options[1].dim = kLargerDim;
+  candidates.options[1].learning_rate = 0.2;
+  ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, SearchOf(candidates, 2000, 90, 1800));
+  EXPECT_EQ(outcome.trials[1].epochs_done, 0U);
+}
+
+TEST_F(SearchOfGivenCandidatesTest, TheTrainingOnAllEdgesHasItsTime) {
+  const TinyTraining training({.nodes = 30, .relations = 3, .edges = 200});
+  options_.graph = training.graph_folder();
+  LoggedCandidates candidates = {.options = Candidates(100, 9), .larger_seconds = 500};
+  candidates.options[1].dim = kLargerDim;
+  candidates.options[1].learning_rate = 0.2;
+  ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, SearchOf(candidates, 2000, 40, 500));
+  EXPECT_EQ(outcome.best, 1U);
+  EXPECT_EQ(outcome.run, SearchPaths(options_.folder).WholeRun().folder());
+  EXPECT_LE(now_, 2000);
+  EXPECT_GT(now_, 1400);
+}
+
+TEST_F(SearchOfGivenCandidatesTest, WithoutTheFirstTheOthersAreNotTooSlow) {
+  callbacks_.settings = [](const TrainOptions& options, const Graph&) -> absl::StatusOr<TrainSettings> {
+    if (options.learning_rate == 0.1) return UsageError("does not fit");
+    return TrainSettings{.memory = kPlenty, .validate = ByRate};
+  };
+  ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, SearchOf({.options = Candidates(12, 4)}, 1000, 250, 0));
+  EXPECT_EQ(outcome.trials[0].failure, "does not fit");
+  EXPECT_EQ(outcome.best, 1U);
+  EXPECT_EQ(outcome.trials[1].epochs_done, 4U);
 }
 
 }  // namespace

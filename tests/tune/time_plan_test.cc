@@ -33,11 +33,12 @@ TEST(TimePlanTest, ATaskThatTakesTooLongMustEnd) {
   const TimePlan plan(100);
   const TimePlan::Task task = {.rung = 0, .rungs = 3, .spent = 20, .needed = 2, .later = 30};
   EXPECT_FALSE(plan.MustEnd(task, 6));
-  EXPECT_TRUE(plan.MustEnd(task, 9)) << "four times as long as others";
+  EXPECT_TRUE(plan.MustEnd(task, 9)) << "four times as long as expected";
   EXPECT_FALSE(plan.MustEnd({.rung = 0, .rungs = 3, .spent = 20, .needed = 0.01}, 1)) << "short anyway";
   EXPECT_TRUE(plan.MustEnd({.rung = 2, .rungs = 3, .spent = 80, .needed = 2, .later = 30}, 1))
       << "the rest would be late";
   EXPECT_FALSE(plan.MustEnd({.rung = 2, .rungs = 3, .spent = 80, .needed = 2}, 50));
+  EXPECT_FALSE(plan.MustEnd({.rung = 0, .rungs = 3, .spent = 20}, 10)) << "nothing is known of it";
 }
 
 TEST(TimePlanTest, TheLargerCandidateGetsWhatTheOthersLeave) {
@@ -48,7 +49,7 @@ TEST(TimePlanTest, TheLargerCandidateGetsWhatTheOthersLeave) {
   const double between = plan.MostSecondsOfLarger(100, 1);
   EXPECT_GT(between, 250);
   EXPECT_LT(between, 500);
-  EXPECT_TRUE(plan.Admits({.spent = 600, .needed = between})) << "it fits beside six of the choice";
+  EXPECT_TRUE(plan.Admits({.rung = 2, .rungs = 3, .spent = 590, .needed = between})) << "beside six of the first";
 }
 
 }  // namespace
