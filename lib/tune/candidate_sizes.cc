@@ -12,46 +12,40 @@
 namespace octavo {
 namespace {
 
-Choice ChoiceFor(const CandidateSource& source, double flops) {
-  return ChooseOptions(source.facts, source.graph, source.memory, source.options, source.given, flops);
+Choice ChoiceOf(const CandidateSource& source) {
+  return ChooseOptions(source.facts, source.graph, source.memory, source.options, source.given, source.flops);
 }
 
-// Gives the source larger flops if the choice, which takes `taken` seconds, leaves most of `most`, and more flops make
-// it larger. Returns what it did, for people.
-absl::StatusOr<std::string> AddLarger(CandidateSource& source, const Choice& usual, double taken, double most,
-                                      const MeasureTraining& measure) {
+// Makes what is chosen for `most` seconds the larger candidate, if the usual choice takes far less: `taken`. Returns
+// what it did, for people. The search can do without it, so only a stop is an error.
+absl::StatusOr<std::string> AddLarger(CandidateSource& source, const TrainOptions& usual, double taken, double most,
+                                      const CandidateMeasures& measures) {
   constexpr double kFarLess = 1.5;
-  constexpr double kMostOver = 1.2;  // a search can bear it, and less flops would be a step of the rules down
-  if (usual.options.model_spec().RelationWidth() == 0 || most < kFarLess * taken) return std::string();
-  double flops = source.flops * most / taken;
-  const Choice larger = ChoiceFor(source, flops);
-  if (larger.flops <= usual.flops) return std::string();
-  const absl::StatusOr<double> seconds = measure(larger.options);
+  if (usual.model_spec().RelationWidth() == 0 || most < kFarLess * taken) return std::string();
+  const absl::StatusOr<TrainOptions> larger = measures.choice(most);
+  if (absl::IsCancelled(larger.status())) return larger.status();
+  if (!larger.ok()) return std::string();
+  const absl::StatusOr<double> seconds = measures.seconds(*larger);
   if (absl::IsCancelled(seconds.status())) return seconds.status();
-  if (!seconds.ok()) return std::string();  // the search can do without it
-  if (*seconds > kMostOver * most) {
-    flops = larger.flops * most / *seconds;  // a guess: sizes are steps, and not all work is products
-    if (ChoiceFor(source, flops).flops <= usual.flops) return std::string();
-  }
-  source.larger_flops = flops;
-  source.larger_seconds = *seconds * ChoiceFor(source, flops).flops / larger.flops;
+  if (!seconds.ok() || *seconds < taken) return std::string();
+  source.larger = LargerCandidate{.options = *larger, .seconds = *seconds};
   return fmt::format("what train chooses takes about {}: one candidate is larger, about {}", DurationText(taken),
-                     DurationText(source.larger_seconds));
+                     DurationText(*seconds));
 }
 
 }  // namespace
 
 absl::StatusOr<std::string> FitCandidates(CandidateSource& source, const TimePlan& plan, int times,
-                                          const MeasureTraining& measure) {
+                                          const CandidateMeasures& measures) {
   constexpr int kProbes = 2;
   const double most = plan.MostSecondsOfTrial();
   std::string note;
   for (int probe = 1;; ++probe) {
-    const Choice choice = ChoiceFor(source, source.flops);
-    ASSIGN_OR_RETURN(const double taken, measure(choice.options));
+    const Choice choice = ChoiceOf(source);
+    ASSIGN_OR_RETURN(const double taken, measures.seconds(choice.options));
     if (taken <= most) {
       if (probe > 1 || times == 0) return note;
-      return AddLarger(source, choice, taken, plan.MostSecondsOfLarger(taken, times), measure);
+      return AddLarger(source, choice.options, taken, plan.MostSecondsOfLarger(taken, times), measures);
     }
     if (note.empty()) {
       note = fmt::format("what train chooses would take about {}: the candidates are smaller, about {} each",

@@ -167,7 +167,6 @@ class CandidateMaker {
       : source_(source), options_(source.options), given_(source.given) {}
 
   TrainOptions Choose() const { return Choose(source_.memory); }
-  TrainOptions ChooseLarger() const { return Choose(source_.memory, source_.larger_flops); }
   TrainOptions Take(const Change& change) {
     for (const auto& [name, value] : change) Give(name, value);
     return Choose();
@@ -183,9 +182,8 @@ class CandidateMaker {
  private:
   static constexpr std::uint64_t kAnyMemory = std::uint64_t{1} << 60;
 
-  TrainOptions Choose(std::uint64_t memory) const { return Choose(memory, source_.flops); }
-  TrainOptions Choose(std::uint64_t memory, double flops) const {
-    return ChooseOptions(source_.facts, source_.graph, memory, options_, given_, flops).options;
+  TrainOptions Choose(std::uint64_t memory) const {
+    return ChooseOptions(source_.facts, source_.graph, memory, options_, given_, source_.flops).options;
   }
   // Draws for each variation, also for one that is not taken, so that numbers do not move to another option.
   void Vary(const Variations& variations, RandomStream& stream) {
@@ -245,7 +243,7 @@ Candidates ProbableCandidates(const CandidateSource& source, std::uint64_t count
   Candidates candidates(source);
   const TrainOptions choice = CandidateMaker(source).Choose();
   candidates.Add(choice);
-  if (source.larger_flops > 0 && count > 1) candidates.Add(CandidateMaker(source).ChooseLarger());
+  if (source.larger && count > 1) candidates.Add(source.larger->options);
   for (const Change& change : ProbableChanges(choice, source.facts.relations)) {
     if (candidates.size() >= count) break;
     const auto is_given = [&](const auto& option) { return source.given.contains(option.first); };
@@ -276,8 +274,7 @@ std::vector<TrainOptions> MakeProbableCandidates(const CandidateSource& source, 
 }
 
 bool HasLarger(const CandidateSource& source, const std::vector<TrainOptions>& candidates) {
-  return source.larger_flops > 0 && candidates.size() > 1 &&
-         Text(candidates[1]) == Text(CandidateMaker(source).ChooseLarger());
+  return source.larger && candidates.size() > 1 && Text(candidates[1]) == Text(source.larger->options);
 }
 
 std::optional<TrainOptions> CombineCandidates(const CandidateSource& source, const TrainOptions& first,

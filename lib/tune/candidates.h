@@ -14,13 +14,18 @@
 
 namespace octavo {
 
+// A candidate that takes far longer than the choice.
+struct LargerCandidate {
+  TrainOptions options;
+  double seconds = 0;  // that a training in full is expected to take
+};
+
 struct CandidateSource {
   GraphFacts facts;
   GraphDescription graph;
-  std::uint64_t memory = 0;    // bytes that every candidate fits in
-  double flops = kUsualFlops;  // of the choices (choose/choice_limits.h)
-  double larger_flops = 0;     // of one more choice, which is the second candidate; 0: there is none
-  double larger_seconds = 0;   // what its training is expected to take
+  std::uint64_t memory = 0;                    // bytes that every candidate fits in
+  double flops = kUsualFlops;                  // of the choices (choose/choice_limits.h)
+  std::optional<LargerCandidate> larger = {};  // the second candidate, if there is one
   // Options that are not chosen: they have these values in every candidate, unless one of its draws replaces it.
   TrainOptions options = {};
   GivenOptions given = {};
@@ -35,11 +40,11 @@ struct CandidateSource {
 std::vector<TrainOptions> MakeCandidates(const CandidateSource& source, std::uint64_t count);
 
 // Returns at most `count`: the choice itself, which is what the rules of train choose if the source has only its facts,
-// graph and memory; then that of the larger flops, if it differs; then, up to four, the changes of the first that were
+// graph and memory; then the larger one, if it differs; then, up to four, the changes of the first that were
 // better most often on the graphs measured. None changes what is given. REQUIRES: count > 0
 std::vector<TrainOptions> MakeProbableCandidates(const CandidateSource& source, std::uint64_t count);
 
-// Whether the second of `candidates`, which are those of the source, is the choice of the larger flops.
+// Whether the second of `candidates`, which are those of the source, is the larger one.
 bool HasLarger(const CandidateSource& source, const std::vector<TrainOptions>& candidates);
 
 // Returns `first` with all that differs from it in `a` and in `b`. Nothing if both change the same option, or if the

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "base/stopwatch.h"
 #include "choose/graph_facts.h"
+#include "choose/timed_choice.h"
 #include "fmt/format.h"
 #include "train/machine_probe.h"
 #include "train/training_plan.h"
@@ -125,7 +126,8 @@ absl::StatusOr<LoggedCandidates> MakeLoggedCandidates(const TuneOptions& options
     const TimePlan plan(options.seconds);
     const bool twice = graph.description().valid_edges == 0;  // the best is trained on all edges, too
     const int times = options.trials == 1 ? 0 : twice ? 2 : 1;
-    const auto measure = [&](const TrainOptions& trained) -> absl::StatusOr<double> {
+    CandidateMeasures measures;
+    measures.seconds = [&](const TrainOptions& trained) -> absl::StatusOr<double> {
       RETURN_IF_ERROR(CheckTrialOptions(trained));
       const ProbeLimits limits = {
           .memory = source.memory, .seconds = ProbeSeconds(plan.MostSecondsOfTrial()), .stop = stop};
@@ -134,13 +136,19 @@ absl::StatusOr<LoggedCandidates> MakeLoggedCandidates(const TuneOptions& options
                        PlanTraining(trained, graph, source.memory, threads, folder, &rates));
       return training.seconds;
     };
-    ASSIGN_OR_RETURN(candidates.note, FitCandidates(source, plan, times, measure));
+    measures.choice = [&](double most) -> absl::StatusOr<TrainOptions> {
+      const TimeLimit limit = {.seconds = most, .folder = folder, .threads = threads, .stop = stop};
+      ASSIGN_OR_RETURN(const Choice choice,
+                       ChooseForTime(graph, source.facts, source.memory, source.options, source.given, limit));
+      return choice.options;
+    };
+    ASSIGN_OR_RETURN(candidates.note, FitCandidates(source, plan, times, measures));
   }
   candidates.options = MakeCandidates(source, options.trials);
   if (HasLarger(source, candidates.options)) {
-    candidates.larger_seconds = source.larger_seconds;
-  } else if (source.larger_flops > 0) {
-    candidates.note.clear();  // it does not fit in memory
+    candidates.larger_seconds = source.larger->seconds;
+  } else if (source.larger) {
+    candidates.note.clear();  // it does not fit in memory, or does not differ
   }
   candidates.seconds = SecondsSince(begin);
   return candidates;

@@ -12,7 +12,9 @@
 namespace octavo {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 class FitCandidatesTest : public testing::Test {
@@ -36,93 +38,97 @@ class FitCandidatesTest : public testing::Test {
            static_cast<double>(options.epochs * options.dim * negatives);
   }
   // On a machine where the choice takes `usual` seconds, and others by their products.
-  absl::StatusOr<std::string> Fit(double usual, double slowdown = 1, int times = 1) {
+  absl::StatusOr<std::string> Fit(double usual, int times = 1) {
+    source_.larger.reset();
     measured_.clear();
-    return FitCandidates(source_, plan_, times, [&](const TrainOptions& options) {
-      measured_.push_back(options);
-      const double seconds = usual * Work(options) / Work(usual_);
-      return absl::StatusOr<double>(measured_.size() == 1 ? seconds : slowdown * seconds);
-    });
+    asked_.clear();
+    return FitCandidates(source_, plan_, times,
+                         {.seconds =
+                              [&](const TrainOptions& options) {
+                                measured_.push_back(options);
+                                return usual * Work(options) / Work(usual_);
+                              },
+                          .choice =
+                              [&](double seconds) {
+                                asked_.push_back(seconds);
+                                return Chosen(kUsualFlops * seconds / usual);
+                              }});
   }
 
   const TimePlan plan_{3600};
   CandidateSource source_;
   TrainOptions usual_;
   std::vector<TrainOptions> measured_;
+  std::vector<double> asked_;
 };
 
 TEST_F(FitCandidatesTest, ACandidateIsLargerWhereTheChoiceTakesFarLess) {
   ASSERT_OK_AND_ASSIGN(const std::string note, Fit(300));
   EXPECT_EQ(source_.flops, kUsualFlops);
-  EXPECT_GE(source_.larger_flops, 3 * kUsualFlops);
-  EXPECT_NEAR(source_.larger_seconds, 300 * Work(Chosen(source_.larger_flops)) / Work(usual_), 1);
-  EXPECT_THAT(measured_, SizeIs(2));
-  EXPECT_GT(Work(MakeCandidates(source_, 2)[1]), 2 * Work(usual_));
+  EXPECT_THAT(asked_, ElementsAre(plan_.MostSecondsOfLarger(300, 1)));
+  ASSERT_TRUE(source_.larger);
+  EXPECT_GT(Work(source_.larger->options), 2 * Work(usual_));
+  EXPECT_DOUBLE_EQ(source_.larger->seconds, 300 * Work(source_.larger->options) / Work(usual_)) << "as was measured";
   EXPECT_THAT(note, HasSubstr("what train chooses takes about 5:00 min: one candidate is larger, about "));
 }
 
 TEST_F(FitCandidatesTest, WhereLittleTimeIsLeftNoneIsLarger) {
   ASSERT_OK_AND_ASSIGN(const std::string note, Fit(610));
   EXPECT_EQ(note, "");
-  EXPECT_EQ(source_.larger_flops, 0);
+  EXPECT_FALSE(source_.larger);
   EXPECT_THAT(measured_, SizeIs(1));
+  EXPECT_THAT(asked_, IsEmpty());
 }
 
 TEST_F(FitCandidatesTest, ALargerOneThatIsTrainedTwiceTakesHalf) {
-  ASSERT_OK(Fit(200, /*slowdown=*/1, /*times=*/2));
-  EXPECT_GT(source_.larger_flops, 0);
-  EXPECT_LE(source_.larger_seconds, 1.2 * plan_.MostSecondsOfLarger(200, 2));
-  source_.larger_flops = 0;
-  ASSERT_OK(Fit(400, /*slowdown=*/1, /*times=*/2));
-  EXPECT_EQ(source_.larger_flops, 0) << "the time is too short";
-  ASSERT_OK(Fit(200, /*slowdown=*/1, /*times=*/0));
-  EXPECT_EQ(source_.larger_flops, 0);
+  ASSERT_OK(Fit(200, /*times=*/2));
+  EXPECT_TRUE(source_.larger);
+  EXPECT_THAT(asked_, ElementsAre(plan_.MostSecondsOfLarger(200, 2)));
+  ASSERT_OK(Fit(400, /*times=*/2));
+  EXPECT_FALSE(source_.larger) << "the time is too short";
+  ASSERT_OK(Fit(200, /*times=*/0));
+  EXPECT_FALSE(source_.larger);
 }
 
-TEST_F(FitCandidatesTest, WhereMoreCostChangesNothingNoneIsLarger) {
-  SetFacts({.nodes = 40, .edges = 400, .relations = 3, .query_share = 0.5});
-  EXPECT_OK(Fit(1));
-  EXPECT_EQ(source_.larger_flops, 0);
-  EXPECT_THAT(measured_, SizeIs(1));
+TEST_F(FitCandidatesTest, WhatTakesNoLongerIsNotLarger) {
+  ASSERT_OK(FitCandidates(source_, plan_, /*times=*/1,
+                          {.seconds = [&](const TrainOptions& options) { return options.dim == 32 ? 90.0 : 100.0; },
+                           .choice =
+                               [&](double) {
+                                 TrainOptions smaller = usual_;
+                                 smaller.dim = 32;
+                                 return smaller;
+                               }}));
+  EXPECT_FALSE(source_.larger);
 }
 
-TEST_F(FitCandidatesTest, TheLargerOneFollowsItsMeasurement) {
-  ASSERT_OK(Fit(300));
-  const double work = Work(measured_.back());
-  EXPECT_EQ(Work(Chosen(source_.larger_flops)), work);
-  source_.larger_flops = 0;
-  ASSERT_OK(Fit(300, /*slowdown=*/1.1));
-  EXPECT_EQ(Work(Chosen(source_.larger_flops)), work) << "a little more time is not worth smaller sizes";
-  ASSERT_OK(Fit(300, /*slowdown=*/2.5));
-  EXPECT_LT(Work(Chosen(source_.larger_flops)), work);
-  EXPECT_NEAR(source_.larger_seconds, 2.5 * 300 * Work(Chosen(source_.larger_flops)) / Work(usual_), 1);
-  source_.larger_flops = 0;
-  ASSERT_OK(Fit(300, /*slowdown=*/8));
-  EXPECT_EQ(source_.larger_flops, 0) << "it would be smaller than the choice";
-}
-
-TEST_F(FitCandidatesTest, OnlyAStopOrAFailureOfTheChoiceIsAnError) {
-  absl::Status second = absl::InternalError("no memory");
-  int calls = 0;
-  const auto measure = [&](const TrainOptions&) -> absl::StatusOr<double> {
-    if (calls++ == 0) return 100.0;
-    return second;
-  };
-  EXPECT_OK(FitCandidates(source_, plan_, /*times=*/1, measure));
-  EXPECT_EQ(calls, 2);
-  EXPECT_EQ(source_.larger_flops, 0);
-  calls = 0;
-  second = absl::CancelledError("interrupted");
-  EXPECT_EQ(FitCandidates(source_, plan_, /*times=*/1, measure).status(), second);
-  calls = 1;
-  second = absl::InternalError("no memory");
-  EXPECT_EQ(FitCandidates(source_, plan_, /*times=*/1, measure).status(), second);
+TEST_F(FitCandidatesTest, OnlyAStopOrAFailureOfTheFirstMeasurementIsAnError) {
+  const absl::Status stop = absl::CancelledError("interrupted");
+  const absl::Status failure = absl::InternalError("no memory");
+  for (const absl::Status& error : {stop, failure}) {
+    const absl::Status expected = error == stop ? stop : absl::OkStatus();
+    for (const int failing : {1, 2, 3}) {
+      int calls = 0;
+      const auto fails = [&] { return ++calls == failing; };
+      const CandidateMeasures measures = {.seconds = [&](const TrainOptions&) -> absl::StatusOr<double> {
+                                            if (fails()) return error;
+                                            return 100.0 * calls;
+                                          },
+                                          .choice = [&](double) -> absl::StatusOr<TrainOptions> {
+                                            if (fails()) return error;
+                                            return usual_;
+                                          }};
+      EXPECT_EQ(FitCandidates(source_, plan_, /*times=*/1, measures).status(), failing == 1 ? error : expected);
+      EXPECT_EQ(calls, failing);
+      EXPECT_FALSE(source_.larger);
+    }
+  }
 }
 
 TEST_F(FitCandidatesTest, AChoiceThatTakesLongGetsSmallerAndNoneIsLarger) {
   ASSERT_OK_AND_ASSIGN(const std::string note, Fit(2000));
   EXPECT_LT(source_.flops, 0.5 * kUsualFlops);
-  EXPECT_EQ(source_.larger_flops, 0);
+  EXPECT_FALSE(source_.larger);
   EXPECT_THAT(note, HasSubstr("the candidates are smaller, about 15:00 min each"));
 }
 
@@ -130,7 +136,7 @@ TEST_F(FitCandidatesTest, WalksHaveNoLargerCandidate) {
   SetFacts({.nodes = 10'000, .edges = 60'000, .relations = 1, .query_share = 0.5});
   ASSERT_EQ(usual_.model, ModelKind::kDot);
   EXPECT_OK(Fit(10));
-  EXPECT_EQ(source_.larger_flops, 0);
+  EXPECT_FALSE(source_.larger);
 }
 
 }  // namespace

@@ -46,17 +46,18 @@ TEST(MakeCandidatesTest, TheFirstIsWhatTrainChooses) {
 TEST(MakeCandidatesTest, TheSecondIsTheChoiceForALongerTraining) {
   CandidateSource source = SourceOf(15'000, 270'000, 237);
   const std::vector<TrainOptions> usual = MakeCandidates(source, 20);
-  source.larger_flops = 5 * source.flops;
+  const TrainOptions larger =
+      ChooseOptions(source.facts, source.graph, source.memory, {}, {}, 5 * source.flops).options;
+  ASSERT_GT(larger.dim, usual[0].dim);
+  source.larger = LargerCandidate{.options = larger, .seconds = 100};
   const std::vector<TrainOptions> candidates = MakeCandidates(source, 20);
   EXPECT_EQ(Text(candidates[0]), Text(usual[0]));
-  const Choice larger = ChooseOptions(source.facts, source.graph, source.memory, {}, {}, source.larger_flops);
-  EXPECT_EQ(Text(candidates[1]), Text(larger.options));
-  EXPECT_GT(larger.options.dim, usual[0].dim);
+  EXPECT_EQ(Text(candidates[1]), Text(larger));
   EXPECT_EQ(Text(candidates[2]), Text(usual[1])) << "the others come after it";
   EXPECT_TRUE(HasLarger(source, candidates));
   EXPECT_FALSE(HasLarger(source, usual));
   EXPECT_EQ(MakeCandidates(source, 1).size(), 1U);
-  source.larger_flops = source.flops;
+  source.larger->options = usual[0];
   EXPECT_EQ(Text(MakeCandidates(source, 20)[1]), Text(usual[1])) << "no candidate comes twice";
 }
 
