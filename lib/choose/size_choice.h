@@ -19,7 +19,7 @@ void ChooseSize(ChoiceDraft& draft);
 // The block of a model with blocks, for the dimension.
 void ChooseBlock(ChoiceDraft& draft);
 
-// The dimensions that the cost allows: a multiple of a step, at most 1024.
+// The dimensions that the cost allows: a multiple of a step.
 std::uint64_t DimFor(const ChoiceDraft& draft, std::uint64_t negatives);
 // Of all epochs.
 double Flops(const ChoiceDraft& draft);

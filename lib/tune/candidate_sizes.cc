@@ -12,22 +12,31 @@
 namespace octavo {
 namespace {
 
-Choice ChoiceOf(const CandidateSource& source) {
-  return ChooseOptions(source.facts, source.graph, source.memory, source.options, source.given, source.flops);
+Choice ChoiceFor(const CandidateSource& source, double flops, bool timed = false) {
+  return ChooseOptions(source.facts, source.graph, source.memory, source.options, source.given, flops, timed);
 }
 
-// Makes what is chosen for `most` seconds the larger candidate, if the usual choice takes far less: `taken`. Returns
-// what it did, for people. The search can do without it, so only a stop is an error.
+bool IsLarger(const TrainOptions& options, const TrainOptions& usual) {
+  const bool more_negatives = usual.negatives != 0 && (options.negatives == 0 || options.negatives > usual.negatives);
+  return options.dim > usual.dim || more_negatives;
+}
+
+// Makes what is chosen for `most` seconds the larger candidate, if the usual choice takes far less. `taken` is what
+// that one takes. Returns what it did, for people. The search can do without it, so only a stop is an error.
 absl::StatusOr<std::string> AddLarger(CandidateSource& source, const TrainOptions& usual, double taken, double most,
                                       const CandidateMeasures& measures) {
   constexpr double kFarLess = 1.5;
-  if (usual.model_spec().RelationWidth() == 0 || most < kFarLess * taken) return std::string();
+  constexpr double kLonger = 1.3;       // measurements differ by less
+  constexpr double kLeastSeconds = 10;  // or measuring would take too much of the search
+  if (usual.model_spec().RelationWidth() == 0 || most < std::max(kFarLess * taken, kLeastSeconds)) return std::string();
+  // More epochs alone are not worth it (docs/defaults.md).
+  if (!IsLarger(ChoiceFor(source, source.flops * most / taken, /*timed=*/true).options, usual)) return std::string();
   const absl::StatusOr<TrainOptions> larger = measures.choice(most);
   if (absl::IsCancelled(larger.status())) return larger.status();
-  if (!larger.ok()) return std::string();
+  if (!larger.ok() || !IsLarger(*larger, usual)) return std::string();
   const absl::StatusOr<double> seconds = measures.seconds(*larger);
   if (absl::IsCancelled(seconds.status())) return seconds.status();
-  if (!seconds.ok() || *seconds < taken) return std::string();
+  if (!seconds.ok() || *seconds < kLonger * taken) return std::string();
   source.larger = LargerCandidate{.options = *larger, .seconds = *seconds};
   return fmt::format("what train chooses takes about {}: one candidate is larger, about {}", DurationText(taken),
                      DurationText(*seconds));
@@ -41,7 +50,7 @@ absl::StatusOr<std::string> FitCandidates(CandidateSource& source, const TimePla
   const double most = plan.MostSecondsOfTrial();
   std::string note;
   for (int probe = 1;; ++probe) {
-    const Choice choice = ChoiceOf(source);
+    const Choice choice = ChoiceFor(source, source.flops);
     ASSIGN_OR_RETURN(const double taken, measures.seconds(choice.options));
     if (taken <= most) {
       if (probe > 1 || times == 0) return note;

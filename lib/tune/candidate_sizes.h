@@ -19,10 +19,11 @@ struct CandidateMeasures {
   std::function<absl::StatusOr<TrainOptions>(double)> choice;
 };
 
-// Chooses sizes and epochs of the candidates so that one trains in the plan's MostSecondsOfTrial, if the graph's choice
-// would take longer. If it takes far less than MostSecondsOfLarger, makes the choice for that time the larger
-// candidate. `times` is how often that one would be trained; 0: there is none. Returns what it did, for people; empty
-// if nothing. Measures at most two trainings. Errors: those of the first measurement; absl::CancelledError of any.
+// Chooses sizes and epochs of the candidates so that one trains in the plan's MostSecondsOfTrial, if what the rules
+// choose would take longer. If their choice takes far less than MostSecondsOfLarger, makes the choice for that time the
+// larger candidate, if it has more dimensions or negatives. `times` is how often that one would be trained; 0: there is
+// none. Returns what it did, for people; empty if nothing. Calls `seconds` at most twice and `choice` at most once.
+// Errors: those of measuring the choice; of the larger candidate absl::CancelledError only.
 absl::StatusOr<std::string> FitCandidates(CandidateSource& source, const TimePlan& plan, int times,
                                           const CandidateMeasures& measures);
 

@@ -201,56 +201,58 @@ class Search {
     }
   }
 
-  // Seconds that an epoch of the trial takes with its share of validations and starts; for one that was not trained yet
-  // by what is expected of it, or by the time that others take for the same share of their epochs.
+  // Seconds that an epoch of the trial takes, with its share of validations and starts. For a trial that was not
+  // trained yet, by what is expected of it, or by the time that others take for the same share of their epochs; 0: not
+  // known.
   double SecondsPerEpoch(const Trial& trial) const {
     if (trial.epochs_done > 0) return trial.seconds / static_cast<double>(trial.epochs_done);
     const double in_full = trial.expected_seconds > 0 ? trial.expected_seconds : MeanSeconds();
     return in_full / static_cast<double>(trial.options.epochs);
   }
-  // Of a training in full, by the trials that have a result. The larger one counts only if there is no other, because
-  // the others are not as large.
+  // The mean seconds of a training in full, of the trials that have a result; 0 if none has. The larger one says
+  // nothing about the others.
   double MeanSeconds() const {
-    double all = 0;
-    double of_larger = 0;
+    double seconds = 0;
     double trained = 0;
     for (const Trial& trial : trials_) {
-      if (trial.epochs_done == 0) continue;
-      const double seconds = SecondsPerEpoch(trial) * static_cast<double>(trial.options.epochs);
-      if (trial.expected_seconds > 0) {
-        of_larger = seconds;
-      } else {
-        all += seconds;
-        ++trained;
-      }
+      if (trial.epochs_done == 0 || trial.expected_seconds > 0) continue;
+      seconds += SecondsInFull(trial);
+      ++trained;
     }
-    return trained > 0 ? all / trained : of_larger;
+    return trained > 0 ? seconds / trained : 0;
   }
   double SecondsOf(const Trial& trial, std::uint64_t first, std::uint64_t end) const {
     return SecondsPerEpoch(trial) * static_cast<double>(end - std::min(end, first));
   }
 
-  // What must follow a task, besides the rest of its trial: the rest of the reference, that of the larger trial as long
-  // as it is among those that continue, and the training on all edges of whichever is the best.
+  double SecondsInFull(const Trial& trial) const { return SecondsOf(trial, 0, trial.options.epochs); }
+  double SecondsAfter(const Trial& trial, std::size_t rung) const {
+    return SecondsOf(trial, EndOfRung(trial, halving_.rungs(), rung), trial.options.epochs);
+  }
+
+  // What must follow a task, besides the rest of its trial: the rest of the reference, that of the larger trial, and
+  // the training on all edges of whichever is the best.
   double SecondsLater(const Halving::Task& task) const {
     double seconds = 0;
     double longest = SecondsInFull(trials_[task.trial]);
-    const auto reserve = [&](const Trial& trial) {
-      const std::uint64_t end = EndOfRung(trial, halving_.rungs(), task.rung);
-      seconds += SecondsOf(trial, end, trial.options.epochs);
-      longest = std::max(longest, SecondsInFull(trial));
-    };
-    if (trials_[0].failure.empty() && task.trial != 0) reserve(trials_[0]);
+    if (trials_[0].failure.empty() && task.trial != 0) seconds += SecondsAfter(trials_[0], task.rung);
     for (const Trial& trial : trials_) {
-      const bool continues = trial.epochs_done >= EndOfRung(trial, halving_.rungs(), task.rung) &&
-                             trial.failure.empty() && !halving_.IsOut(trial.number);
-      if (trial.expected_seconds > 0 && trial.number != task.trial && continues) reserve(trial);
+      if (trial.expected_seconds == 0 || trial.number == task.trial || !Continues(trial, task.rung)) continue;
+      const double whole = held_out_ > 0 ? SecondsInFull(trial) : 0;
+      const double rest = SecondsAfter(trial, task.rung);
+      if (!plan_.Holds(Spent() + seconds + rest + whole)) continue;  // it will have to leave
+      seconds += rest;
+      longest = std::max(longest, whole);
     }
     if (held_out_ == 0) return seconds;
     if (const std::optional<std::uint64_t> best = Best()) longest = std::max(longest, SecondsInFull(trials_[*best]));
     return seconds + longest;
   }
-  double SecondsInFull(const Trial& trial) const { return SecondsOf(trial, 0, trial.options.epochs); }
+  // Whether the trial has ended the rung, and is among the best so far.
+  bool Continues(const Trial& trial, std::size_t rung) const {
+    return trial.epochs_done >= EndOfRung(trial, halving_.rungs(), rung) && trial.failure.empty() &&
+           !halving_.IsOut(trial.number);
+  }
 
   TimePlan::Task TimeOf(const Halving::Task& task) const {
     const Trial& trial = trials_[task.trial];

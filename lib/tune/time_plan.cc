@@ -14,8 +14,8 @@ constexpr double kRungShare = 0.3;
 // A trial that takes so many times what is expected would have to be as much better.
 constexpr double kTooSlow = 4;
 constexpr double kLeastShareTooSlow = 0.04;
-// The first candidate and the others should have the time of six trainings of the first: of 16 trials, five of them
-// in full.
+// The first candidate and the others should have the time of six trainings of the first: 15 others with four of them
+// in the last rung take five.
 constexpr double kTrainingsOfOthers = 6;
 // The least and the most of the time that a larger candidate gets, all its trainings together.
 constexpr double kLeastOfLarger = 0.25;
@@ -25,18 +25,22 @@ constexpr double kMostOfLarger = 0.5;
 
 double TimePlan::Usable() const { return seconds_ * kUsableShare; }
 
+double TimePlan::EndOfRung(const Task& task) const {
+  if (task.rung + 1 == task.rungs) return Usable();
+  return Usable() * std::min(1.0, kFirstShare + kRungShare * static_cast<double>(task.rung));
+}
+
 bool TimePlan::Admits(const Task& task) const {
   if (!limited()) return true;
   const double end = task.spent + task.needed;
-  const double share =
-      task.rung + 1 == task.rungs ? 1 : std::min(1.0, kFirstShare + kRungShare * static_cast<double>(task.rung));
-  return end <= Usable() * share && end + task.later <= Usable();
+  return end <= EndOfRung(task) && Holds(end + task.later);
 }
 
 bool TimePlan::MustEnd(const Task& task, double taken) const {
   if (!limited()) return false;
-  if (task.spent + task.later > Usable()) return true;
-  if (task.rung + 1 == task.rungs || task.needed == 0) return false;
+  if (!Holds(task.spent + task.later)) return true;
+  if (task.rung + 1 == task.rungs) return false;
+  if (task.needed == 0) return task.spent > EndOfRung(task);
   return taken > std::max(kTooSlow * task.needed, kLeastShareTooSlow * Usable());
 }
 

@@ -26,19 +26,24 @@ class TimePlan {
   // Whether there is time for the task: for it and what follows, and without using up the share of later rungs.
   bool Admits(const Task& task) const;
   // Whether a task that takes longer than `needed` must end, because what follows without it would be late, or, before
-  // the last rung, because it takes several times what is expected. `taken` counts in `spent`.
+  // the last rung, because it takes several times what is expected. If nothing is expected, it may use up the time of
+  // its rung. `taken` counts in `spent`.
   bool MustEnd(const Task& task, double taken) const;
-  // The most that one training in full should take: three or four of them fit, with the first rungs. Not of a larger
-  // candidate.
+  // Whether the search could still be in time after `spent` seconds.
+  bool Holds(double spent) const { return spent <= Usable(); }
+  // The most that one training in full should take: three or four of them fit, with the first rungs. For a larger
+  // candidate it is MostSecondsOfLarger.
   double MostSecondsOfTrial() const { return seconds_ * kShareOfTrial; }
   // The seconds that one training of a candidate that is larger than the others should take. `first` is the seconds of
   // the first candidate, `times` how often the larger one is trained: twice if the best is trained again, on all edges.
-  // All its trainings get what six of the first leave, but from a quarter to half of the time. REQUIRES: times > 0
+  // All its trainings together get the time that six of the first leave: at least a quarter and at most half of the
+  // whole. REQUIRES: times > 0
   double MostSecondsOfLarger(double first, int times) const;
 
  private:
   static constexpr double kShareOfTrial = 0.25;
   double Usable() const;
+  double EndOfRung(const Task& task) const;
 
   double seconds_;
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -125,7 +124,8 @@ absl::StatusOr<LoggedCandidates> MakeLoggedCandidates(const TuneOptions& options
   if (options.seconds > 0) {
     const TimePlan plan(options.seconds);
     const bool twice = graph.description().valid_edges == 0;  // the best is trained on all edges, too
-    const int times = options.trials == 1 ? 0 : twice ? 2 : 1;
+    int times = twice ? 2 : 1;
+    if (options.trials == 1) times = 0;
     CandidateMeasures measures;
     measures.seconds = [&](const TrainOptions& trained) -> absl::StatusOr<double> {
       RETURN_IF_ERROR(CheckTrialOptions(trained));

@@ -1,9 +1,12 @@
 #include "tune/candidate_sizes.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "choose/choice.h"
+#include "choose/choice_limits.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/choose/made_up_facts.h"
@@ -90,19 +93,48 @@ TEST_F(FitCandidatesTest, ALargerOneThatIsTrainedTwiceTakesHalf) {
   EXPECT_FALSE(source_.larger);
 }
 
-TEST_F(FitCandidatesTest, WhatTakesNoLongerIsNotLarger) {
-  ASSERT_OK(FitCandidates(source_, plan_, /*times=*/1,
-                          {.seconds = [&](const TrainOptions& options) { return options.dim == 32 ? 90.0 : 100.0; },
+TEST_F(FitCandidatesTest, InAShortTimeNoneIsMeasured) {
+  const TimePlan plan(18);
+  int choices = 0;
+  ASSERT_OK(FitCandidates(source_, plan, /*times=*/1,
+                          {.seconds = [](const TrainOptions&) { return 1.0; },
                            .choice =
                                [&](double) {
-                                 TrainOptions smaller = usual_;
-                                 smaller.dim = 32;
-                                 return smaller;
+                                 ++choices;
+                                 return Chosen(10 * kUsualFlops);
                                }}));
-  EXPECT_FALSE(source_.larger);
+  EXPECT_EQ(choices, 0);
 }
 
-TEST_F(FitCandidatesTest, OnlyAStopOrAFailureOfTheFirstMeasurementIsAnError) {
+TEST_F(FitCandidatesTest, WhatHasNoLargerSizesIsNotMeasured) {
+  SetFacts({.nodes = 40, .edges = 400, .relations = 3, .query_share = 0.5});
+  ASSERT_OK(Fit(20));
+  EXPECT_FALSE(source_.larger);
+  EXPECT_THAT(asked_, IsEmpty());
+}
+
+TEST_F(FitCandidatesTest, ALargerOneHasLargerSizesAndTakesLonger) {
+  TrainOptions larger = usual_;
+  double seconds = 140;
+  const auto fit = [&] {
+    source_.larger.reset();
+    int measured = 0;
+    return FitCandidates(source_, plan_, /*times=*/1,
+                         {.seconds = [&](const TrainOptions&) { return measured++ == 0 ? 100.0 : seconds; },
+                          .choice = [&](double) { return larger; }});
+  };
+  larger.epochs *= 4;
+  ASSERT_OK(fit());
+  EXPECT_FALSE(source_.larger) << "epochs alone";
+  larger.negatives = 0;
+  ASSERT_OK(fit());
+  EXPECT_TRUE(source_.larger);
+  seconds = 120;
+  ASSERT_OK(fit());
+  EXPECT_FALSE(source_.larger) << "as fast, by measurements that differ";
+}
+
+TEST_F(FitCandidatesTest, OnlyAStopOrAFailureOfTheChoiceIsAnError) {
   const absl::Status stop = absl::CancelledError("interrupted");
   const absl::Status failure = absl::InternalError("no memory");
   for (const absl::Status& error : {stop, failure}) {
@@ -116,7 +148,7 @@ TEST_F(FitCandidatesTest, OnlyAStopOrAFailureOfTheFirstMeasurementIsAnError) {
                                           },
                                           .choice = [&](double) -> absl::StatusOr<TrainOptions> {
                                             if (fails()) return error;
-                                            return usual_;
+                                            return Chosen(10 * kUsualFlops);
                                           }};
       EXPECT_EQ(FitCandidates(source_, plan_, /*times=*/1, measures).status(), failing == 1 ? error : expected);
       EXPECT_EQ(calls, failing);

@@ -304,16 +304,42 @@ TEST_F(SearchOfGivenCandidatesTest, ALargerOneBeginsOnlyIfWhatIsExpectedOfItFits
   EXPECT_EQ(outcome.trials[1].epochs_done, 0U);
 }
 
-// It takes eleven times as long as the first, more than another candidate may.
+std::int64_t CountDone(const SearchOutcome& outcome, std::uint64_t epochs) {
+  return std::ranges::count_if(outcome.trials, [&](const Trial& trial) { return trial.epochs_done >= epochs; });
+}
+
+// It takes eleven times as long as the first, more than another candidate may. So it does not count in what is expected
+// of the others, of which few would begin.
 TEST_F(SearchOfGivenCandidatesTest, TheLargerOneIsTrainedInFullBesideManyOthers) {
   LoggedCandidates candidates = {.options = Candidates(60, 9), .larger_seconds = 1000};
   candidates.options[1].dim = kLargerDim;
   candidates.options[1].learning_rate = 0.2;  // the best
-  ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, SearchOf(candidates, 2000, 90, 1000));
+  ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, SearchOf(candidates, 1600, 90, 1000));
   EXPECT_EQ(outcome.trials[1].epochs_done, 9U) << outcome.trials[1].failure;
   EXPECT_EQ(outcome.best, 1U);
+  EXPECT_LE(now_, 1600);
+  EXPECT_GT(CountDone(outcome, 1), 20);
+}
+
+TEST_F(SearchOfGivenCandidatesTest, ALargerOneThatIsNotAmongTheBestLeavesTheOthersTheirTime) {
+  LoggedCandidates candidates = {.options = Candidates(60, 9), .larger_seconds = 1000};
+  candidates.options[1].dim = kLargerDim;
+  candidates.options[1].learning_rate = 0.0001;  // the worst
+  ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, SearchOf(candidates, 1600, 90, 1000));
+  EXPECT_EQ(outcome.trials[1].epochs_done, 1U);
+  EXPECT_GT(CountDone(outcome, 1), 45);
+  EXPECT_GT(CountDone(outcome, 9), 5);
+  EXPECT_LE(now_, 1600);
+}
+
+TEST_F(SearchOfGivenCandidatesTest, ALargerOneThatTurnsOutNotToFitLeavesTheOthersTheirTime) {
+  LoggedCandidates candidates = {.options = Candidates(60, 9), .larger_seconds = 1000};
+  candidates.options[1].dim = kLargerDim;
+  candidates.options[1].learning_rate = 0.2;
+  ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, SearchOf(candidates, 2000, 90, 2000));
+  EXPECT_LT(outcome.trials[1].epochs_done, 9U);
+  EXPECT_GT(CountDone(outcome, 1), 20);
   EXPECT_LE(now_, 2000);
-  EXPECT_GT(std::ranges::count_if(outcome.trials, [](const Trial& trial) { return trial.epochs_done > 0; }), 12);
 }
 
 TEST_F(SearchOfGivenCandidatesTest, OneThatIsSlowUnexpectedlyLeaves) {
@@ -333,6 +359,19 @@ TEST_F(SearchOfGivenCandidatesTest, TheTrainingOnAllEdgesHasItsTime) {
   ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, SearchOf(candidates, 2000, 40, 500));
   EXPECT_EQ(outcome.best, 1U);
   EXPECT_EQ(outcome.run, SearchPaths(options_.folder).WholeRun().folder());
+  EXPECT_LE(now_, 2000);
+  EXPECT_GT(now_, 1400);
+}
+
+// The best takes three times as long as those that are trained after it.
+TEST_F(SearchOfGivenCandidatesTest, TheTrainingOnAllEdgesHasTheTimeOfTheBest) {
+  const TinyTraining training({.nodes = 30, .relations = 3, .edges = 200});
+  options_.graph = training.graph_folder();
+  LoggedCandidates candidates = {.options = Candidates(40, 9)};
+  candidates.options[1].dim = kLargerDim;
+  candidates.options[1].learning_rate = 0.2;
+  ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, SearchOf(candidates, 2000, 100, 300));
+  EXPECT_EQ(outcome.best, 1U);
   EXPECT_LE(now_, 2000);
   EXPECT_GT(now_, 1400);
 }

@@ -39,6 +39,7 @@ TEST(TimePlanTest, ATaskThatTakesTooLongMustEnd) {
       << "the rest would be late";
   EXPECT_FALSE(plan.MustEnd({.rung = 2, .rungs = 3, .spent = 80, .needed = 2}, 50));
   EXPECT_FALSE(plan.MustEnd({.rung = 0, .rungs = 3, .spent = 20}, 10)) << "nothing is known of it";
+  EXPECT_TRUE(plan.MustEnd({.rung = 0, .rungs = 3, .spent = 50}, 10)) << "the time of the rung is over";
 }
 
 TEST(TimePlanTest, TheLargerCandidateGetsWhatTheOthersLeave) {
@@ -47,9 +48,9 @@ TEST(TimePlanTest, TheLargerCandidateGetsWhatTheOthersLeave) {
   EXPECT_EQ(plan.MostSecondsOfLarger(0, 2), 250) << "of both trainings";
   EXPECT_EQ(plan.MostSecondsOfLarger(200, 1), 250) << "at least a quarter";
   const double between = plan.MostSecondsOfLarger(100, 1);
-  EXPECT_GT(between, 250);
-  EXPECT_LT(between, 500);
-  EXPECT_TRUE(plan.Admits({.rung = 2, .rungs = 3, .spent = 590, .needed = between})) << "beside six of the first";
+  EXPECT_DOUBLE_EQ(between, 350);
+  EXPECT_TRUE(plan.Admits({.rung = 2, .rungs = 3, .spent = 599, .needed = between})) << "beside six of the first";
+  EXPECT_FALSE(plan.Admits({.rung = 2, .rungs = 3, .spent = 601, .needed = between}));
 }
 
 }  // namespace
