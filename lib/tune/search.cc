@@ -224,7 +224,6 @@ class Search {
   double SecondsOf(const Trial& trial, std::uint64_t first, std::uint64_t end) const {
     return SecondsPerEpoch(trial) * static_cast<double>(end - std::min(end, first));
   }
-
   double SecondsInFull(const Trial& trial) const { return SecondsOf(trial, 0, trial.options.epochs); }
   double SecondsAfter(const Trial& trial, std::size_t rung) const {
     return SecondsOf(trial, EndOfRung(trial, halving_.rungs(), rung), trial.options.epochs);
@@ -274,9 +273,7 @@ class Search {
   absl::StatusOr<bool> Begin(const Halving::Task& task) {
     if (!plan_.limited() || begun_) return true;
     TimePlan::Task time = TimeOf(task);
-    const Trial& trial = trials_[task.trial];
-    const std::uint64_t end = EndOfRung(trial, halving_.rungs(), task.rung);
-    time.later += SecondsOf(trial, end, trial.options.epochs);  // it may be the best
+    time.later += SecondsAfter(trials_[task.trial], task.rung);  // it may be the best
     const bool begins = IsNeeded(task) || plan_.Admits(time);
     RETURN_IF_ERROR(Record({.kind = begins ? SearchEvent::Kind::kBegun : SearchEvent::Kind::kLeft,
                             .trial = task.trial,
