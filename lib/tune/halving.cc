@@ -131,4 +131,9 @@ std::vector<Halving::Place> Halving::Ranking() const {
   return ranking;
 }
 
+std::optional<std::uint64_t> Halving::Best() const {
+  const Place first = Ranking().front();
+  return first.rung && !first.failed ? std::optional(first.trial) : std::nullopt;
+}
+
 }  // namespace octavo

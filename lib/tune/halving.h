@@ -70,6 +70,8 @@ class Halving {
   // All trials, best first: by the rung reached, then higher MRR, then lower number. Trials without a result follow,
   // then failed ones.
   std::vector<Place> Ranking() const;
+  // The first of the ranking; nothing if it has no result.
+  std::optional<std::uint64_t> Best() const;
   // Epochs of EpochsOf(rungs()) that need no training any more: those of trials that have failed count as trained.
   std::uint64_t EpochsDone() const;
   // The number of trials that completed the rung, failed in it, or left before it.

@@ -26,6 +26,7 @@
 #include "tune/search_log.h"
 #include "tune/time_plan.h"
 #include "tune/trial_run.h"
+#include "tune/trial_times.h"
 
 namespace octavo {
 namespace {
@@ -106,7 +107,7 @@ class Search {
       if (begins) RETURN_IF_ERROR(RunTask(*task));
     }
     if (!halving_.Next()) end_ = SearchEnd::kDone;  // also if the last task used up the budget
-    const std::optional<std::uint64_t> best = Best();
+    const std::optional<std::uint64_t> best = halving_.Best();
     if (best) RETURN_IF_ERROR(WritePreset(*best));
     if (best && held_out_ > 0 && end_ == SearchEnd::kDone) RETURN_IF_ERROR(TrainWhole(*best));
     return SearchOutcome{.end = end_,
@@ -190,6 +191,8 @@ class Search {
     if (event.kind == SearchEvent::Kind::kResult) {
       trial.epochs_done = event.epoch;
       trial.scores = event.scores;
+      trial.validation_seconds += event.validation_seconds;
+      if (event.validation_seconds > 0) ++trial.validations;
       halving_.AddResult(event.scores.mrr);
     } else if (event.kind == SearchEvent::Kind::kFailed) {
       trial.failure = event.reason;
@@ -201,66 +204,13 @@ class Search {
     }
   }
 
-  // Seconds that an epoch of the trial takes, with its share of validations and starts. For a trial that was not
-  // trained yet, by what is expected of it, or by the time that others take for the same share of their epochs; 0: not
-  // known.
-  double SecondsPerEpoch(const Trial& trial) const {
-    if (trial.epochs_done > 0) return trial.seconds / static_cast<double>(trial.epochs_done);
-    const double in_full = trial.expected_seconds > 0 ? trial.expected_seconds : MeanSeconds();
-    return in_full / static_cast<double>(trial.options.epochs);
-  }
-  // The mean seconds of a training in full, of the trials that have a result; 0 if none has. The larger one says
-  // nothing about the others.
-  double MeanSeconds() const {
-    double seconds = 0;
-    double trained = 0;
-    for (const Trial& trial : trials_) {
-      if (trial.epochs_done == 0 || trial.expected_seconds > 0) continue;
-      seconds += SecondsInFull(trial);
-      ++trained;
-    }
-    return trained > 0 ? seconds / trained : 0;
-  }
-  double SecondsOf(const Trial& trial, std::uint64_t first, std::uint64_t end) const {
-    return SecondsPerEpoch(trial) * static_cast<double>(end - std::min(end, first));
-  }
-  double SecondsInFull(const Trial& trial) const { return SecondsOf(trial, 0, trial.options.epochs); }
-  double SecondsAfter(const Trial& trial, std::size_t rung) const {
-    return SecondsOf(trial, EndOfRung(trial, halving_.rungs(), rung), trial.options.epochs);
-  }
-
-  // What must follow a task, besides the rest of its trial: the rest of the reference, that of the larger trial, and
-  // the training on all edges of whichever is the best.
-  double SecondsLater(const Halving::Task& task) const {
-    double seconds = 0;
-    double longest = SecondsInFull(trials_[task.trial]);
-    if (trials_[0].failure.empty() && task.trial != 0) seconds += SecondsAfter(trials_[0], task.rung);
-    for (const Trial& trial : trials_) {
-      if (trial.expected_seconds == 0 || trial.number == task.trial || !Continues(trial, task.rung)) continue;
-      const double whole = held_out_ > 0 ? SecondsInFull(trial) : 0;
-      const double rest = SecondsAfter(trial, task.rung);
-      if (!plan_.Holds(Spent() + seconds + rest + whole)) continue;  // it will have to leave
-      seconds += rest;
-      longest = std::max(longest, whole);
-    }
-    if (held_out_ == 0) return seconds;
-    if (const std::optional<std::uint64_t> best = Best()) longest = std::max(longest, SecondsInFull(trials_[*best]));
-    return seconds + longest;
-  }
-  // Whether the trial has ended the rung, and is among the best so far.
-  bool Continues(const Trial& trial, std::size_t rung) const {
-    return trial.epochs_done >= EndOfRung(trial, halving_.rungs(), rung) && trial.failure.empty() &&
-           !halving_.IsOut(trial.number);
-  }
-
   TimePlan::Task TimeOf(const Halving::Task& task) const {
     const Trial& trial = trials_[task.trial];
-    const std::uint64_t end = EndOfRung(trial, halving_.rungs(), task.rung);
     return {.rung = task.rung,
             .rungs = halving_.rungs().size(),
             .spent = Spent(),
-            .needed = SecondsOf(trial, trial.epochs_done, end),
-            .later = SecondsLater(task)};
+            .needed = times_.ThroughRung(trial, task.rung),
+            .later = times_.Later(task, held_out_ > 0, Spent())};
   }
 
   // The reference, or if that has failed the best of the others, is trained in full even if there is no time.
@@ -273,7 +223,7 @@ class Search {
   absl::StatusOr<bool> Begin(const Halving::Task& task) {
     if (!plan_.limited() || begun_) return true;
     TimePlan::Task time = TimeOf(task);
-    time.later += SecondsAfter(trials_[task.trial], task.rung);  // it may be the best
+    time.later += times_.AfterRung(trials_[task.trial], task.rung);  // it may be the best
     const bool begins = IsNeeded(task) || plan_.Admits(time);
     RETURN_IF_ERROR(Record({.kind = begins ? SearchEvent::Kind::kBegun : SearchEvent::Kind::kLeft,
                             .trial = task.trial,
@@ -308,7 +258,7 @@ class Search {
     const Trial& trial = trials_[task.trial];
     const std::uint64_t epoch = EndOfRung(trial, halving_.rungs(), task.rung);
     SearchEvent event = {.kind = SearchEvent::Kind::kFailed, .trial = task.trial, .rung = task.rung};
-    const absl::StatusOr<TrainSettings> settings = FittingSettings(trial.options);
+    absl::StatusOr<TrainSettings> settings = FittingSettings(trial.options);
     RETURN_IF_ERROR(CheckNoLink(paths_.Trial(task.trial).folder()));
     // A run that fitted when it began has not failed; it needs the memory that was available then.
     ASSIGN_OR_RETURN(const bool begun, FileExists(paths_.Trial(task.trial).State()));
@@ -317,6 +267,8 @@ class Search {
       event.reason = MessageOf(settings.status());
       return event;
     }
+    double validation_seconds = 0;
+    if (settings->validate) settings->validate = Timing(std::move(settings->validate), validation_seconds);
     TimePlan::Task time = TimeOf(task);
     bool too_late = false;
     const auto should_stop = [&] {
@@ -341,6 +293,7 @@ class Search {
       event.kind = SearchEvent::Kind::kResult;
       event.epoch = epoch;
       event.scores = **scores;
+      event.validation_seconds = validation_seconds;
     }
     return event;
   }
@@ -360,6 +313,16 @@ class Search {
       TrainOptions sampling = options;
       sampling.validation_sample = sample;
       return validate(run, sampling, memory);
+    };
+  }
+
+  // Adds the time of the validations to `seconds`.
+  Validator Timing(Validator validate, double& seconds) const {
+    return [this, validate = std::move(validate), &seconds](const auto&... arguments) {
+      const double begin = clock_.SecondsOfPart();
+      auto scores = validate(arguments...);
+      seconds += clock_.SecondsOfPart() - begin;
+      return scores;
     };
   }
 
@@ -385,11 +348,6 @@ class Search {
     return absl::OkStatus();
   }
 
-  std::optional<std::uint64_t> Best() const {
-    const Halving::Place first = halving_.Ranking().front();
-    return first.rung && !first.failed ? std::optional(first.trial) : std::nullopt;
-  }
-
   absl::Status WritePreset(std::uint64_t best) {
     const Trial& trial = trials_[best];
     if (!halving_.IsOut(best)) run_ = paths_.Trial(best).folder();
@@ -413,6 +371,7 @@ class Search {
   SearchSpace space_;
   std::vector<Trial> trials_;
   Halving halving_{{Rung{.epochs = 1, .trials = 1}}};
+  const TrialTimes times_{trials_, halving_, plan_};
   fs::path trained_graph_ = options_.graph;
   std::uint64_t held_out_ = 0;        // edges
   fs::path run_;                      // of the best

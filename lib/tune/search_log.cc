@@ -26,7 +26,9 @@ constexpr std::pair<Kind, std::string_view> kKinds[] = {{Kind::kResult, "result"
                                                         {Kind::kBegun, "begun"},
                                                         {Kind::kLeft, "left"}};
 constexpr std::string_view kCandidates = "candidates";
-constexpr char kLargerSeconds[] = "larger_seconds";  // not in older logs
+// Not in older logs.
+constexpr char kLargerSeconds[] = "larger_seconds";
+constexpr char kValidationSeconds[] = "validation_seconds";
 
 std::string Text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -65,7 +67,8 @@ std::string EventText(const SearchEvent& event) {
                  {"hits@3", event.scores.hits_at_3},
                  {"hits@10", event.scores.hits_at_10},
                  {"mean_rank", event.scores.mean_rank},
-                 {"triples", event.scores.triples}});
+                 {"triples", event.scores.triples},
+                 {kValidationSeconds, event.validation_seconds}});
   }
   if (HasReason(event.kind)) json["reason"] = event.reason;
   json["seconds"] = event.seconds;
@@ -104,6 +107,9 @@ std::optional<SearchEvent> ParseEvent(const Json& json) {
                         Take(json, "hits@10", scores.hits_at_10) && Take(json, "mean_rank", scores.mean_rank) &&
                         Take(json, "triples", scores.triples);
   if (event.kind == Kind::kResult && !complete) return std::nullopt;
+  if (json.contains(kValidationSeconds) && !Take(json, kValidationSeconds, event.validation_seconds)) {
+    return std::nullopt;
+  }
   return event;
 }
 

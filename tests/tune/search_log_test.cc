@@ -28,7 +28,8 @@ class SearchLogTest : public ::testing::Test {
       .epoch = 9,
       .scores =
           {.mrr = 1.0 / 3, .hits_at_1 = 0.1, .hits_at_3 = 0.2, .hits_at_10 = 2.0 / 3, .mean_rank = 12.5, .triples = 77},
-      .seconds = 0.5};
+      .seconds = 0.5,
+      .validation_seconds = 0.375};
   const SearchEvent failed_ = {
       .kind = Kind::kFailed, .trial = 4, .reason = "not finite at \"n\\1\"\n", .seconds = 0.25};
   const SearchEvent paused_ = {.kind = Kind::kPaused, .trial = 5, .seconds = 0.125};
@@ -98,6 +99,7 @@ TEST_F(SearchLogTest, GivesBackWhatWasAppended) {
   EXPECT_EQ(result.scores.hits_at_10, 2.0 / 3);
   EXPECT_EQ(result.scores.mean_rank, 12.5);
   EXPECT_EQ(result.scores.triples, 77U);
+  EXPECT_EQ(result.validation_seconds, 0.375);
   EXPECT_EQ(log.events()[1].kind, Kind::kFailed);
   EXPECT_EQ(log.events()[1].reason, failed_.reason);
   EXPECT_EQ(log.events()[2].kind, Kind::kPaused);

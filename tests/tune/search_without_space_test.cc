@@ -376,6 +376,23 @@ TEST_F(SearchOfGivenCandidatesTest, TheTrainingOnAllEdgesHasTheTimeOfTheBest) {
   EXPECT_GT(now_, 1400);
 }
 
+// A training in full takes 90 seconds, and three validations of 60. If each epoch counted as one with a validation, six
+// trials would begin, and two would be trained in full.
+TEST_F(SearchOfGivenCandidatesTest, ValidationsCountOnceInARung) {
+  callbacks_.settings = [this](const TrainOptions&, const Graph&) -> absl::StatusOr<TrainSettings> {
+    return TrainSettings{.memory = kPlenty, .validate = [this](const auto&... arguments) {
+                           now_ += 60;
+                           return ByRate(arguments...);
+                         }};
+  };
+  ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, SearchOf({.options = Candidates(60, 9)}, 1600, 90, 0));
+  EXPECT_EQ(outcome.trials[0].validation_seconds, 180);
+  EXPECT_EQ(outcome.trials[0].validations, 3U);
+  EXPECT_GT(CountDone(outcome, 1), 6);
+  EXPECT_GT(CountDone(outcome, 9), 2);
+  EXPECT_LE(now_, 1600);
+}
+
 TEST_F(SearchOfGivenCandidatesTest, WithoutTheFirstTheOthersAreNotTooSlow) {
   callbacks_.settings = [](const TrainOptions& options, const Graph&) -> absl::StatusOr<TrainSettings> {
     if (options.learning_rate == 0.1) return UsageError("does not fit");

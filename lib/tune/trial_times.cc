@@ -1,0 +1,81 @@
+#include "tune/trial_times.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace octavo {
+
+double TrialTimes::ThroughRung(const Trial& trial, std::size_t rung) const {
+  return OfEpochs(trial, trial.epochs_done, EndOfRung(trial, halving_.rungs(), rung)) + OfValidation(trial);
+}
+
+double TrialTimes::AfterRung(const Trial& trial, std::size_t rung) const {
+  const auto validations = static_cast<double>(halving_.rungs().size() - rung - 1);
+  return OfEpochs(trial, EndOfRung(trial, halving_.rungs(), rung), trial.options.epochs) +
+         validations * OfValidation(trial);
+}
+
+double TrialTimes::Whole(const Trial& trial) const { return OfEpochs(trial, 0, trial.options.epochs); }
+
+double TrialTimes::OfEpochs(const Trial& trial, std::uint64_t first, std::uint64_t end) const {
+  return OfEpoch(trial) * static_cast<double>(end - std::min(end, first));
+}
+
+// With its share of starts. For a trial that was not trained yet, by what is expected of it, or by the time that others
+// take for the same share of their epochs.
+double TrialTimes::OfEpoch(const Trial& trial) const {
+  if (trial.epochs_done > 0) {
+    return (trial.seconds - trial.validation_seconds) / static_cast<double>(trial.epochs_done);
+  }
+  const double whole = trial.expected_seconds > 0 ? trial.expected_seconds : MeanWhole();
+  return whole / static_cast<double>(trial.options.epochs);
+}
+
+// The mean of the trials that have a result. The larger one says nothing about the others.
+double TrialTimes::MeanWhole() const {
+  double seconds = 0;
+  double trained = 0;
+  for (const Trial& trial : trials_) {
+    if (trial.epochs_done == 0 || trial.expected_seconds > 0) continue;
+    seconds += Whole(trial);
+    ++trained;
+  }
+  return trained > 0 ? seconds / trained : 0;
+}
+
+// The mean of its own validations, or of all trials if it has none.
+double TrialTimes::OfValidation(const Trial& trial) const {
+  if (trial.validations > 0) return trial.validation_seconds / static_cast<double>(trial.validations);
+  double seconds = 0;
+  double validations = 0;
+  for (const Trial& other : trials_) {
+    seconds += other.validation_seconds;
+    validations += static_cast<double>(other.validations);
+  }
+  return validations > 0 ? seconds / validations : 0;
+}
+
+double TrialTimes::Later(const Halving::Task& task, bool trains_best_again, double spent) const {
+  double seconds = 0;
+  double longest = Whole(trials_[task.trial]);
+  if (trials_[0].failure.empty() && task.trial != 0) seconds += AfterRung(trials_[0], task.rung);
+  for (const Trial& trial : trials_) {
+    if (trial.expected_seconds == 0 || trial.number == task.trial || !Continues(trial, task.rung)) continue;
+    const double whole = trains_best_again ? Whole(trial) : 0;
+    const double rest = AfterRung(trial, task.rung);
+    if (!plan_.Holds(spent + seconds + rest + whole)) continue;  // it will have to leave
+    seconds += rest;
+    longest = std::max(longest, whole);
+  }
+  if (!trains_best_again) return seconds;
+  if (const std::optional<std::uint64_t> best = halving_.Best()) longest = std::max(longest, Whole(trials_[*best]));
+  return seconds + longest;
+}
+
+// Whether the trial has ended the rung, and is among the best so far.
+bool TrialTimes::Continues(const Trial& trial, std::size_t rung) const {
+  return trial.epochs_done >= EndOfRung(trial, halving_.rungs(), rung) && trial.failure.empty() &&
+         !halving_.IsOut(trial.number);
+}
+
+}  // namespace octavo

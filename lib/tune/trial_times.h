@@ -1,0 +1,44 @@
+// What the trainings of a search will take, by what its trials have taken so far.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "tune/halving.h"
+#include "tune/time_plan.h"
+#include "tune/trials.h"
+
+namespace octavo {
+
+// All results are in seconds, and 0 as long as nothing is known. One thread.
+class TrialTimes {
+ public:
+  // All three must outlive the object. They may change between calls.
+  TrialTimes(const std::vector<Trial>& trials, const Halving& halving, const TimePlan& plan)
+      : trials_(trials), halving_(halving), plan_(plan) {}
+
+  // Training the trial from where it is to the end of the rung, with the validation there.
+  double ThroughRung(const Trial& trial, std::size_t rung) const;
+  // From the end of the rung to the end of the trial, with the validations of the later rungs.
+  double AfterRung(const Trial& trial, std::size_t rung) const;
+  // All epochs of the trial, without validations.
+  double Whole(const Trial& trial) const;
+  // What must follow the task once `spent` seconds of the search have passed, besides the rest of its trial: the rest
+  // of the reference, that of the larger trial, and, if `trains_best_again`, on all edges, a training of whichever is
+  // the best.
+  double Later(const Halving::Task& task, bool trains_best_again, double spent) const;
+
+ private:
+  double OfEpochs(const Trial& trial, std::uint64_t first, std::uint64_t end) const;
+  double OfEpoch(const Trial& trial) const;
+  double OfValidation(const Trial& trial) const;
+  double MeanWhole() const;
+  bool Continues(const Trial& trial, std::size_t rung) const;
+
+  const std::vector<Trial>& trials_;
+  const Halving& halving_;
+  const TimePlan& plan_;
+};
+
+}  // namespace octavo
