@@ -43,7 +43,7 @@ double TrialTimes::MeanWhole() const {
   return trained > 0 ? seconds / trained : 0;
 }
 
-// The mean of its own validations, or of all trials if it has none.
+// The mean of its validations, or of those of all trials if it has none.
 double TrialTimes::OfValidation(const Trial& trial) const {
   if (trial.validations > 0) return trial.validation_seconds / static_cast<double>(trial.validations);
   double seconds = 0;
