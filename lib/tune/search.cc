@@ -187,11 +187,12 @@ class Search {
   void Take(const SearchEvent& event) {
     Trial& trial = trials_[event.trial];
     trial.seconds += event.seconds;
-    begun_ = event.kind == SearchEvent::Kind::kBegun || (begun_ && event.kind == SearchEvent::Kind::kPaused);
+    trial.validation_seconds += event.validation_seconds;
+    paused_ = event.kind == SearchEvent::Kind::kPaused;
+    begun_ = event.kind == SearchEvent::Kind::kBegun || (begun_ && paused_);
     if (event.kind == SearchEvent::Kind::kResult) {
       trial.epochs_done = event.epoch;
       trial.scores = event.scores;
-      trial.validation_seconds += event.validation_seconds;
       if (event.validation_seconds > 0) ++trial.validations;
       halving_.AddResult(event.scores.mrr);
     } else if (event.kind == SearchEvent::Kind::kFailed) {
@@ -269,6 +270,12 @@ class Search {
     }
     double validation_seconds = 0;
     if (settings->validate) settings->validate = Timing(std::move(settings->validate), validation_seconds);
+    TrainCallbacks callbacks = callbacks_.train;
+    bool trained = paused_;  // if the log has what was trained before the validation
+    callbacks.on_batch = [&](const TrainProgress& progress) {
+      trained = true;
+      if (callbacks_.train.on_batch) callbacks_.train.on_batch(progress);
+    };
     TimePlan::Task time = TimeOf(task);
     bool too_late = false;
     const auto should_stop = [&] {
@@ -276,8 +283,10 @@ class Search {
       too_late = too_late || (!IsNeeded(task) && plan_.MustEnd(time, clock_.SecondsOfPart()));
       return too_late || ShouldEnd();
     };
-    const absl::StatusOr<std::optional<ValidationScores>> scores = TrainToEpoch(
-        trained_graph_, paths_.Trial(task.trial), trial.options, epoch, *settings, callbacks_.train, should_stop);
+    const absl::StatusOr<std::optional<ValidationScores>> scores =
+        TrainToEpoch(trained_graph_, paths_.Trial(task.trial), trial.options, epoch, *settings, callbacks, should_stop);
+    // After a kill in the validation only that is repeated, and the log has no time of the epochs. It counts for them.
+    if (trained) event.validation_seconds = validation_seconds;
     if (!scores.ok()) {
       if (!IsDiverged(scores.status())) return scores.status();
       event.reason = MessageOf(scores.status());
@@ -293,7 +302,6 @@ class Search {
       event.kind = SearchEvent::Kind::kResult;
       event.epoch = epoch;
       event.scores = **scores;
-      event.validation_seconds = validation_seconds;
     }
     return event;
   }
@@ -316,7 +324,7 @@ class Search {
     };
   }
 
-  // Adds the time of the validations to `seconds`.
+  // Adds the time of the validations to `seconds`, which must outlive the result. No part of the clock may end in them.
   Validator Timing(Validator validate, double& seconds) const {
     return [this, validate = std::move(validate), &seconds](const auto&... arguments) {
       const double begin = clock_.SecondsOfPart();
@@ -376,6 +384,7 @@ class Search {
   std::uint64_t held_out_ = 0;        // edges
   fs::path run_;                      // of the best
   bool begun_ = false;                // the log says that the next task begins
+  bool paused_ = false;               // the next task was stopped, and the log has its time so far
   SearchEnd end_ = SearchEnd::kDone;  // the reason, if something has ended the search
 };
 

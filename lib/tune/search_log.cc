@@ -67,11 +67,11 @@ std::string EventText(const SearchEvent& event) {
                  {"hits@3", event.scores.hits_at_3},
                  {"hits@10", event.scores.hits_at_10},
                  {"mean_rank", event.scores.mean_rank},
-                 {"triples", event.scores.triples},
-                 {kValidationSeconds, event.validation_seconds}});
+                 {"triples", event.scores.triples}});
   }
   if (HasReason(event.kind)) json["reason"] = event.reason;
   json["seconds"] = event.seconds;
+  if (event.validation_seconds > 0) json[kValidationSeconds] = event.validation_seconds;
   return Text(json);
 }
 
@@ -107,7 +107,8 @@ std::optional<SearchEvent> ParseEvent(const Json& json) {
                         Take(json, "hits@10", scores.hits_at_10) && Take(json, "mean_rank", scores.mean_rank) &&
                         Take(json, "triples", scores.triples);
   if (event.kind == Kind::kResult && !complete) return std::nullopt;
-  if (json.contains(kValidationSeconds) && !Take(json, kValidationSeconds, event.validation_seconds)) {
+  const bool timed = json.contains(kValidationSeconds);
+  if (timed && !(Take(json, kValidationSeconds, event.validation_seconds) && event.validation_seconds >= 0)) {
     return std::nullopt;
   }
   return event;
@@ -168,7 +169,7 @@ absl::Status CheckArguments(const std::string& folder, const Json& before, const
 
 EventKeys SearchLogKeys() {
   std::vector<std::string> events = {HeadText({}), CandidatesText({.options = {}, .larger_seconds = 1})};
-  for (const auto& [kind, name] : kKinds) events.push_back(EventText({.kind = kind}));
+  for (const auto& [kind, name] : kKinds) events.push_back(EventText({.kind = kind, .validation_seconds = 1}));
   return KeysOfEvents(events);
 }
 

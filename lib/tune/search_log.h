@@ -38,7 +38,7 @@ struct SearchEvent {
   ValidationScores scores = {};   // of a result
   std::string reason = {};        // of a failure, or of a trial that has left
   double seconds = 0;             // since the previous event, or since this process started the search
-  double validation_seconds = 0;  // of these, in validations; of a result; 0 in older logs
+  double validation_seconds = 0;  // the part of `seconds` in validations
 };
 
 // The trials of a search without a space. They depend on the memory and, within a time, on the machine's speed, so a

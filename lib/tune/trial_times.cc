@@ -21,11 +21,11 @@ double TrialTimes::OfEpochs(const Trial& trial, std::uint64_t first, std::uint64
   return OfEpoch(trial) * static_cast<double>(end - std::min(end, first));
 }
 
-// With its share of starts. For a trial that was not trained yet, by what is expected of it, or by the time that others
-// take for the same share of their epochs.
+// Includes a share of the starts. A trial without a result is expected to take what was measured for it, or else the
+// same as the others for the same share of their epochs.
 double TrialTimes::OfEpoch(const Trial& trial) const {
   if (trial.epochs_done > 0) {
-    return (trial.seconds - trial.validation_seconds) / static_cast<double>(trial.epochs_done);
+    return std::max(0.0, trial.seconds - trial.validation_seconds) / static_cast<double>(trial.epochs_done);
   }
   const double whole = trial.expected_seconds > 0 ? trial.expected_seconds : MeanWhole();
   return whole / static_cast<double>(trial.options.epochs);
@@ -43,12 +43,15 @@ double TrialTimes::MeanWhole() const {
   return trained > 0 ? seconds / trained : 0;
 }
 
-// The mean of its validations, or of those of all trials if it has none.
+// The mean of its validations, or of those of the others if it has no result. If its results have no times of
+// validations, these count in its epochs.
 double TrialTimes::OfValidation(const Trial& trial) const {
   if (trial.validations > 0) return trial.validation_seconds / static_cast<double>(trial.validations);
+  if (trial.epochs_done > 0) return 0;
   double seconds = 0;
   double validations = 0;
   for (const Trial& other : trials_) {
+    if (other.expected_seconds > 0) continue;
     seconds += other.validation_seconds;
     validations += static_cast<double>(other.validations);
   }

@@ -17,16 +17,17 @@ class TrialTimes {
   // All three must outlive the object. They may change between calls.
   TrialTimes(const std::vector<Trial>& trials, const Halving& halving, const TimePlan& plan)
       : trials_(trials), halving_(halving), plan_(plan) {}
+  TrialTimes(const TrialTimes&) = delete;
+  TrialTimes& operator=(const TrialTimes&) = delete;
 
-  // Training the trial from where it is to the end of the rung, with the validation there.
+  // Training the trial from where it is to the end of the rung, and the validation there.
   double ThroughRung(const Trial& trial, std::size_t rung) const;
-  // From the end of the rung to the end of the trial, with the validations of the later rungs.
+  // From the end of the rung to the end of the trial, and the validations of the later rungs.
   double AfterRung(const Trial& trial, std::size_t rung) const;
   // All epochs of the trial, without validations.
   double Whole(const Trial& trial) const;
-  // What must follow the task once `spent` seconds of the search have passed, besides the rest of its trial: the rest
-  // of the reference, that of the larger trial, and, if `trains_best_again`, on all edges, a training of whichever is
-  // the best.
+  // What must follow the task, besides the rest of its trial: the rest of the reference and of the larger trial. With
+  // `trains_best_again`, also a training of the best on all edges. `spent` is what the search has taken so far.
   double Later(const Halving::Task& task, bool trains_best_again, double spent) const;
 
  private:

@@ -62,6 +62,7 @@ TEST(HalvingTest, GoesOnWithTheBestOfEachRung) {
   // A trial that got further ranks above one that did not, even if its MRR has fallen.
   EXPECT_THAT(Order(halving), ElementsAre(3, 1, 5, 2, 0, 4));
   EXPECT_EQ(halving.Ranking()[0], (Halving::Place{.trial = 3, .rung = 2, .mrr = 0.39}));
+  EXPECT_EQ(halving.Best(), 3U);
   EXPECT_FALSE(halving.IsOut(3));
   for (const std::uint64_t trial : {0U, 1U, 2U, 4U, 5U}) EXPECT_TRUE(halving.IsOut(trial)) << trial;
   EXPECT_EQ(halving.Done(0), 6U);
@@ -148,8 +149,10 @@ TEST(HalvingTest, AFailureIsWorseThanEverything) {
 
 TEST(HalvingTest, EndsWhereAllFail) {
   Halving halving(MakeRungs(3, 1, 9, 3));
+  EXPECT_EQ(halving.Best(), std::nullopt);
   for (int i = 0; i < 3; ++i) halving.AddFailure();
   EXPECT_EQ(halving.Next(), std::nullopt);
+  EXPECT_EQ(halving.Best(), std::nullopt);
   EXPECT_TRUE(halving.Ranking()[0].failed);
 }
 

@@ -32,7 +32,7 @@ class SearchLogTest : public ::testing::Test {
       .validation_seconds = 0.375};
   const SearchEvent failed_ = {
       .kind = Kind::kFailed, .trial = 4, .reason = "not finite at \"n\\1\"\n", .seconds = 0.25};
-  const SearchEvent paused_ = {.kind = Kind::kPaused, .trial = 5, .seconds = 0.125};
+  const SearchEvent paused_ = {.kind = Kind::kPaused, .trial = 5, .seconds = 0.125, .validation_seconds = 0.0625};
 };
 
 TEST_F(SearchLogTest, GivesBackCandidatesAndDecisions) {
@@ -104,6 +104,7 @@ TEST_F(SearchLogTest, GivesBackWhatWasAppended) {
   EXPECT_EQ(log.events()[1].reason, failed_.reason);
   EXPECT_EQ(log.events()[2].kind, Kind::kPaused);
   EXPECT_EQ(log.events()[2].trial, 5U);
+  EXPECT_EQ(log.events()[2].validation_seconds, 0.0625);
 }
 
 // A kill can truncate the last line anywhere.
@@ -154,6 +155,10 @@ TEST_F(SearchLogTest, DamageIsNamedWithItsLine) {
   check(head + "{\"event\":\"paused\",\"trial\":-1,\"rung\":0,\"seconds\":0}\n", ":2: expected an event");
   check(head + "{\"event\":\"paused\",\"trial\":0.5,\"rung\":0,\"seconds\":0}\n", ":2: expected an event");
   check(head + "{\"event\":\"paused\",\"trial\":0,\"rung\":0,\"seconds\":\"1\"}\n", ":2: expected an event");
+  for (const std::string seconds : {"-1", "\"1\""}) {
+    check(head + "{\"event\":\"paused\",\"trial\":0,\"rung\":0,\"seconds\":2,\"validation_seconds\":" + seconds + "}\n",
+          ":2: expected an event");
+  }
   check(head + "{\"event\":\"failed\",\"trial\":0,\"rung\":0,\"seconds\":0}\n", ":2: expected an event");
   check(head + "{\"event\":\"result\",\"trial\":0,\"rung\":0,\"seconds\":0}\n", ":2: expected an event");
   check(head + SealLine("{\"event\":\"paused\",\"trial\":0,\"rung\":0,\"seconds\":0}", head.size()) + "\n",

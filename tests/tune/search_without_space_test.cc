@@ -270,7 +270,7 @@ class SearchOfGivenCandidatesTest : public SearchWithoutSpaceTest {
   // Searches within `seconds`. A training of the candidates in full takes `in_full` seconds, and `larger` with
   // kLargerDim dimensions.
   absl::StatusOr<SearchOutcome> SearchOf(const LoggedCandidates& candidates, double seconds, double in_full,
-                                         double larger) {
+                                         double larger, const std::atomic<int>* stop = nullptr) {
     options_.trials = candidates.options.size();
     options_.seconds = seconds;
     {
@@ -280,19 +280,31 @@ class SearchOfGivenCandidatesTest : public SearchWithoutSpaceTest {
                        SearchLog::Open(SearchPaths(options_.folder).Log(), ArgumentsOf(options_, *graph)));
       RETURN_IF_ERROR(log.AppendCandidates(candidates));
     }
-    const auto epochs = static_cast<double>(candidates.options[0].epochs);
-    double of_epoch = 0;
-    const auto take = [&](const Trial& trial) {
-      of_epoch = (trial.options.dim == kLargerDim ? larger : in_full) / epochs;
+    const auto take = [=, this](const Trial& trial) {
+      of_epoch_ = (trial.options.dim == kLargerDim ? larger : in_full) / static_cast<double>(trial.options.epochs);
     };
     callbacks_.clock = [this] { return now_; };
-    callbacks_.on_begin = [&](const Halving&, Halving::Task, const Trial& trial) { take(trial); };
+    callbacks_.on_begin = [take](const Halving&, Halving::Task, const Trial& trial) { take(trial); };
     callbacks_.on_whole = take;
-    callbacks_.train.on_batch = [&](const TrainProgress& progress) {
-      now_ += of_epoch / static_cast<double>(progress.batches);
+    callbacks_.train.on_batch = [this](const TrainProgress& progress) {
+      now_ += of_epoch_ / static_cast<double>(progress.batches);
     };
-    return Search();
+    return Search(stop);
   }
+  // Each validation takes so many seconds, and asks for a stop if there is one.
+  void ValidationsTake(double seconds, std::atomic<int>* stop = nullptr) {
+    callbacks_.settings = [this, seconds, stop](const TrainOptions&, const Graph&) -> absl::StatusOr<TrainSettings> {
+      const auto validate = [this, seconds, stop](const auto&... arguments) -> absl::StatusOr<ValidationScores> {
+        now_ += seconds;
+        if (stop != nullptr) *stop = 1;
+        return stop != nullptr ? absl::CancelledError() : ByRate(arguments...);
+      };
+      return TrainSettings{.memory = kPlenty, .validate = validate};
+    };
+  }
+
+ private:
+  double of_epoch_ = 0;
 };
 
 TEST_F(SearchOfGivenCandidatesTest, ALargerOneBeginsOnlyIfWhatIsExpectedOfItFits) {
@@ -379,18 +391,46 @@ TEST_F(SearchOfGivenCandidatesTest, TheTrainingOnAllEdgesHasTheTimeOfTheBest) {
 // A training in full takes 90 seconds, and three validations of 60. If each epoch counted as one with a validation, six
 // trials would begin, and two would be trained in full.
 TEST_F(SearchOfGivenCandidatesTest, ValidationsCountOnceInARung) {
-  callbacks_.settings = [this](const TrainOptions&, const Graph&) -> absl::StatusOr<TrainSettings> {
-    return TrainSettings{.memory = kPlenty, .validate = [this](const auto&... arguments) {
-                           now_ += 60;
-                           return ByRate(arguments...);
-                         }};
-  };
+  ValidationsTake(60);
   ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, SearchOf({.options = Candidates(60, 9)}, 1600, 90, 0));
-  EXPECT_EQ(outcome.trials[0].validation_seconds, 180);
+  EXPECT_NEAR(outcome.trials[0].validation_seconds, 180, 1e-6);
   EXPECT_EQ(outcome.trials[0].validations, 3U);
-  EXPECT_GT(CountDone(outcome, 1), 6);
-  EXPECT_GT(CountDone(outcome, 9), 2);
+  EXPECT_EQ(CountDone(outcome, 1), 9);
+  EXPECT_EQ(CountDone(outcome, 9), 3);
   EXPECT_LE(now_, 1600);
+}
+
+// With 150 seconds each, no more than the first fits: 90 + 3 * 150 seconds, and 10 + 150 for another to begin.
+TEST_F(SearchOfGivenCandidatesTest, ValidationsHaveTheirTime) {
+  ValidationsTake(150);
+  ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, SearchOf({.options = Candidates(60, 9)}, 700, 90, 0));
+  EXPECT_EQ(CountDone(outcome, 1), 1);
+  EXPECT_NEAR(now_, 90 + 3 * 150, 1e-6);
+}
+
+// The commit has the epochs, but the log does not have their time.
+TEST_F(SearchOfGivenCandidatesTest, AfterAKillInAValidationItsTimeCountsForTheEpochs) {
+  ValidationsTake(60);
+  ASSERT_OK(SetFailpoints("tune.trained=eio"));
+  EXPECT_FALSE(SearchOf({.options = Candidates(3, 9)}, 5000, 90, 0).ok());
+  ASSERT_OK(SetFailpoints(""));
+  ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, Search());
+  EXPECT_EQ(outcome.trials[0].validations, 2U);
+  EXPECT_NEAR(outcome.trials[0].validation_seconds, 2 * 60, 1e-6);
+  EXPECT_EQ(outcome.trials[1].validations, 3U);
+}
+
+TEST_F(SearchOfGivenCandidatesTest, AStoppedValidationIsNoEpoch) {
+  std::atomic<int> stop = 0;
+  ValidationsTake(60, &stop);
+  ASSERT_OK_AND_ASSIGN(const SearchOutcome stopped, SearchOf({.options = Candidates(3, 9)}, 5000, 90, 0, &stop));
+  EXPECT_EQ(stopped.end, SearchEnd::kStopped);
+  EXPECT_EQ(LinesWith("\"paused\""), 1U);
+  stop = 0;
+  ValidationsTake(60);
+  ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, Search());
+  EXPECT_EQ(outcome.trials[0].validations, 3U);
+  EXPECT_NEAR(outcome.trials[0].validation_seconds, 4 * 60, 1e-6) << "one was repeated";
 }
 
 TEST_F(SearchOfGivenCandidatesTest, WithoutTheFirstTheOthersAreNotTooSlow) {

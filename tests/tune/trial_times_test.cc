@@ -1,5 +1,6 @@
 #include "tune/trial_times.h"
 
+#include <cstdint>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -56,10 +57,35 @@ TEST_F(TrialTimesTest, OthersTakeWhatThoseBeforeTook) {
   EXPECT_EQ(times_.ThroughRung(trials_[2], 0), 3 + 60);
   End(600 + 100, 100);
   EXPECT_EQ(times_.AfterRung(trials_[1], 0), 4800 + 2 * 100);
-  EXPECT_EQ(times_.ThroughRung(trials_[2], 0), 3 + 80) << "the larger one says nothing of their epochs";
+  EXPECT_EQ(times_.ThroughRung(trials_[2], 0), 3 + 60) << "the larger one says nothing about the others";
   End(9 + 20, 20);
   EXPECT_EQ(times_.ThroughRung(trials_[2], 1), 18 + 20);
-  EXPECT_EQ(times_.ThroughRung(trials_[3], 0), 6 + 60);
+  EXPECT_EQ(times_.ThroughRung(trials_[3], 0), 6 + 40);
+}
+
+TEST_F(TrialTimesTest, IfOnlyTheLargerOneHasAResultNothingIsKnownOfTheOthers) {
+  halving_.AddFailure();
+  trials_[0].failure = "diverged";
+  End(300 + 100, 100);
+  EXPECT_EQ(times_.ThroughRung(trials_[2], 0), 0);
+  EXPECT_EQ(times_.AfterRung(trials_[2], 0), 0);
+}
+
+// As in logs of before: the validation is part of the epochs.
+TEST_F(TrialTimesTest, AResultWithoutTheTimeOfItsValidationHasItInItsEpochs) {
+  End(3 + 60, 0);
+  End(300, 0);
+  End(6 + 40, 40);
+  EXPECT_EQ(times_.ThroughRung(trials_[0], 1), 6 * 21);
+  EXPECT_EQ(times_.AfterRung(trials_[0], 0), 24 * 21);
+  EXPECT_EQ(times_.ThroughRung(trials_[2], 1), 12 + 40);
+}
+
+// The second validation was stopped once after 30 seconds.
+TEST_F(TrialTimesTest, AValidationThatWasStoppedIsNoEpoch) {
+  End(3 + 30 + 60, 30 + 60);
+  EXPECT_EQ(times_.Whole(trials_[0]), 27);
+  EXPECT_EQ(times_.ThroughRung(trials_[0], 1), 6 + 90);
 }
 
 TEST_F(TrialTimesTest, TheRestOfTheFirstFollows) {
