@@ -155,12 +155,13 @@ std::string RelationText(const Graph& graph, RelationId relation) {
 }
 
 std::string RelationTable(const TrainedRun& run, const RankingReport& report) {
-  std::size_t width = 8;
+  constexpr std::string_view kTitle = "relation (filtered)";
+  std::size_t width = kTitle.size();
   for (const RankingReport::Relation& relation : report.relations) {
     width = std::max(width, RelationText(*run.graph, relation.relation).size());
   }
-  std::string text = fmt::format("\n{:<{}}{:>10}{:>8}{:>8}{:>8}{:>9}{:>12}\n", "relation (filtered)", width, "triples",
-                                 "MRR", "Hits@1", "Hits@3", "Hits@10", "mean rank");
+  std::string text = fmt::format("\n{:<{}}{:>10}{:>8}{:>8}{:>8}{:>9}{:>12}\n", kTitle, width, "triples", "MRR",
+                                 "Hits@1", "Hits@3", "Hits@10", "mean rank");
   for (const RankingReport::Relation& relation : report.relations) {
     text += fmt::format("{:<{}}{:>10}{}", RelationText(*run.graph, relation.relation), width, relation.triples,
                         Columns(relation.Both().filtered));

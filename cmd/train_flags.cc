@@ -158,7 +158,10 @@ absl::StatusOr<SettledOptions> SettleTrainOptions(const TrainFlags& flags, const
   if (flags.seconds > 0 && !TimeChoosesEpochs(flags)) {
     return UsageError(
         fmt::format("--time chooses the epochs: found {}; expected --time alone, or --epochs auto with it",
-                    flags.graph.empty() ? "no --graph" : "epochs that are given"));
+                    flags.graph.empty()              ? std::string("no --graph")
+                    : flags.given.contains("epochs") ? "epochs that are given"
+                    : flags.config.empty()           ? "those of --preset " + flags.preset
+                                                     : "those of --config " + flags.config));
   }
   const GivenOptions given = GivenBy(flags);
   if (!flags.graph.empty() && given.size() < TrainOptionFields().size()) {

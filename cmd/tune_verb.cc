@@ -54,6 +54,9 @@ class SearchClock {
   // `seconds` that the search may take; 0: as long as it needs.
   explicit SearchClock(double seconds) : seconds_(seconds) {}
 
+  // What the processes before this one have taken.
+  void Continue(double seconds) { spent_ = seconds; }
+
   void Begin(const Halving& halving, Halving::Task task, const Trial& trial) {
     const std::vector<Rung>& rungs = halving.rungs();
     all_ = static_cast<double>(EpochsOf(rungs));
@@ -79,7 +82,7 @@ class SearchClock {
  private:
   std::string Text(double done) const {
     if (seconds_ > 0) {
-      return fmt::format("search {} of {}", DurationText(SecondsSince(begin_)), DurationText(seconds_));
+      return fmt::format("search {} of {}", DurationText(spent_ + SecondsSince(begin_)), DurationText(seconds_));
     }
     const double trained = done - before_;
     const std::string text = fmt::format("search {:.0f} %", 100 * done / all_);
@@ -89,6 +92,7 @@ class SearchClock {
 
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   double seconds_;
+  double spent_ = 0;
   double weight_ = 1;   // of the trial's epochs
   double before_ = -1;  // epochs done when this process began; negative: not known yet
   double all_ = 1;
@@ -109,6 +113,7 @@ SearchCallbacks MakeCallbacks(Program& program, const TuneFlags& flags) {
     settings.validate = MakeValidator(program);
     return settings;
   };
+  callbacks.on_continue = [clock](double seconds) { clock->Continue(seconds); };
   callbacks.on_begin = [&, clock](const Halving& halving, Halving::Task task, const Trial& trial) {
     clock->Begin(halving, task, trial);
     program.reporter.Info(fmt::format("{}: {}", RungText(halving, task, trial), trial.summary));
@@ -198,8 +203,8 @@ absl::Status Conclude(Program& program, const TuneFlags& flags, const SearchOutc
 // Flags that have a meaning only with a space, or only without one.
 absl::Status CheckFlags(const TuneFlags& flags) {
   if (flags.space.empty() && !flags.of_space.empty()) {
-    return UsageError(fmt::format("{}: found without --space; expected --time, since each candidate has its own epochs",
-                                  flags.of_space));
+    return UsageError(fmt::format("{}: found without --space; expected no {}, since each candidate has its own epochs",
+                                  flags.of_space, flags.of_space));
   }
   if (!flags.space.empty() && flags.search.seconds > 0) {
     return UsageError("--time: found with --space; expected --budget, or no --space");

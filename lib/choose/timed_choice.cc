@@ -298,7 +298,7 @@ absl::StatusOr<Choice> ChooseForMachine(const GraphFacts& facts, const GraphDesc
   const double epochs = EpochsIn(machine.Left(), cost);
   set_epochs(WholeEpochs(epochs, most_epochs));
   choice.reasons += fmt::format(
-      "; dim {}, {} and {} of {} for the time given", choice.options.dim,
+      "{}dim {}, {} and {} of {} for the time given", choice.reasons.empty() ? "" : "; ", choice.options.dim,
       choice.options.negatives == 0 ? std::string("all negatives") : CountText(choice.options.negatives, "negative"),
       CountText(choice.options.epochs, "epoch"), DurationText(cost.epoch));
   choice.chosen = fmt::format("{} (for {}{})", chosen_text(), text, epochs < 0.9 ? ", less than an epoch takes" : "");

@@ -249,14 +249,16 @@ absl::StatusOr<Predictions> PredictLinks(const EmbeddedGraph& embedded, const Li
   LinkSearch links(search, options);
   Predictions predictions;
   const QuestionIndex questions(SameQuestions(embedded.model, question));
+  // By model dot the score with itself is the square of the row's length. With one relation, linked nodes have similar
+  // rows in other models, too. The node would be the first answer to most questions, and say nothing.
+  const bool leaves_itself = embedded.model.kind == ModelKind::kDot || embedded.graph.relation_count() == 1;
   const auto search_range = [&](const AnswerRange& nodes, const KnownAnswers& answers) -> absl::Status {
     const std::vector<std::uint64_t> known = AnswersOf(answers, questions.size());
     predictions.known += known.size();
     NodeFilter filter;
     if (known_edges == KnownEdges::kHide) {
       filter.skip = known;
-      // The node's score with itself is the square of its length, mostly the highest of all, and says nothing.
-      if (embedded.model.kind == ModelKind::kDot) filter.itself = question.known;
+      if (leaves_itself) filter.itself = question.known;
     }
     if (types == nullptr) return links.Add(nodes, filter, known);
     return links.AddTyped(nodes, filter, known, *types, PlaceOf(question.relation, question.side));

@@ -65,7 +65,8 @@ struct Predictions {
 };
 
 // Returns the k nodes with the best scores as answers to `question`. With `types`, the nodes that are plausible at its
-// open end come first, then the others. Of model dot and without known ones, the asked node itself is left out, too.
+// open end come first, then the others. With model dot, or in a graph of one relation, the asked node is left out with
+// the known ones.
 // REQUIRES: the question's node and relation are in the graph; `types` has a rule for the open end
 absl::StatusOr<Predictions> PredictLinks(const EmbeddedGraph& embedded, const LinkQuestion& question,
                                          KnownEdges known_edges, const NodeSearchOptions& options,

@@ -47,7 +47,7 @@ absl::StatusOr<std::string> AddLarger(CandidateSource& source, const TrainOption
 absl::StatusOr<std::string> FitCandidates(CandidateSource& source, const TimePlan& plan, int times,
                                           const CandidateMeasures& measures) {
   constexpr int kProbes = 2;
-  const double most = plan.MostSecondsOfTrial();
+  const double most = plan.MostSecondsOfTrial(times);
   std::string note;
   for (int probe = 1;; ++probe) {
     const Choice choice = ChoiceFor(source, source.flops);

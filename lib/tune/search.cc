@@ -98,6 +98,7 @@ class Search {
         clock_(clock) {}
 
   absl::StatusOr<SearchOutcome> Run() {
+    if (callbacks_.on_continue) callbacks_.on_continue(log_.seconds());
     RETURN_IF_ERROR(Prepare());
     RETURN_IF_ERROR(Replay());
     RETURN_IF_ERROR(RemoveRunsThatAreOut());

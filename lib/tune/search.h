@@ -27,6 +27,7 @@ struct SearchCallbacks {
   // Returns how to train a trial: threads, memory, the validator. A usage error means that it does not fit the
   // available memory: the trial fails and the search continues.
   std::function<absl::StatusOr<TrainSettings>(const TrainOptions&, const Graph&)> settings;
+  std::function<void(double seconds)> on_continue = {};  // first; what the processes before have taken, as logged
   std::function<void(const Halving&, Halving::Task, const Trial&)> on_begin = {};
   std::function<void(const Halving&, Halving::Task, const Trial&)> on_end = {};  // with a result or a failure
   std::function<void(const LoggedCandidates&)> on_candidates = {};  // without a space, before the first trial

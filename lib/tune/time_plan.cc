@@ -11,6 +11,9 @@ constexpr double kUsableShare = 0.95;
 // of halving, the rungs take about equal times.
 constexpr double kFirstShare = 0.45;
 constexpr double kRungShare = 0.3;
+// What must follow can take so much longer than expected in each rung that is left. Without that, the first rung would
+// use up all time that the best needs later, and a small error would leave none of the others.
+constexpr double kReserveOfRung = 0.05;
 // A trial that takes so many times what is expected would have to be as much better.
 constexpr double kTooSlow = 4;
 constexpr double kLeastShareTooSlow = 0.04;
@@ -33,7 +36,8 @@ double TimePlan::EndOfRung(const Task& task) const {
 bool TimePlan::Admits(const Task& task) const {
   if (!limited()) return true;
   const double end = task.spent + task.needed;
-  return end <= EndOfRung(task) && Holds(end + task.later);
+  const double reserve = 1 + kReserveOfRung * static_cast<double>(task.rungs - 1 - task.rung);
+  return end <= EndOfRung(task) && Holds(end + reserve * task.later);
 }
 
 bool TimePlan::MustEnd(const Task& task, double taken) const {

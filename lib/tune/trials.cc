@@ -130,7 +130,7 @@ absl::StatusOr<LoggedCandidates> MakeLoggedCandidates(const TuneOptions& options
     measures.seconds = [&](const TrainOptions& trained) -> absl::StatusOr<double> {
       RETURN_IF_ERROR(CheckTrialOptions(trained));
       const ProbeLimits limits = {
-          .memory = source.memory, .seconds = ProbeSeconds(plan.MostSecondsOfTrial()), .stop = stop};
+          .memory = source.memory, .seconds = ProbeSeconds(plan.MostSecondsOfTrial(times)), .stop = stop};
       ASSIGN_OR_RETURN(const MachineRates rates, ProbeMachine(trained, graph, folder, limits));
       ASSIGN_OR_RETURN(const TrainingPlan training,
                        PlanTraining(trained, graph, source.memory, threads, folder, &rates));

@@ -110,10 +110,11 @@ TEST(PredictLinks, AgreeWithScoringEveryEdgeAndKnowTheKnown) {
   for (const ModelSpec& model : AllModels()) {
     for (const bool reciprocal : {false, true}) {
       if (reciprocal && (model.kind == ModelKind::kDot || model.kind == ModelKind::kSourceContext)) continue;
-      EmbeddedFixture fixture(
-          {.model = model, .reciprocal = reciprocal, .nodes = 40, .relations = 2, .edges = {300, 9, 9}});
-      const Edge edge = fixture.graph().test.front();
-      for (const Side side : {Side::kTail, Side::kHead}) {
+      for (const auto& [side, relations] : {std::pair(Side::kTail, 2U), {Side::kHead, 2U}, {Side::kTail, 1U}}) {
+        EmbeddedFixture fixture(
+            {.model = model, .reciprocal = reciprocal, .nodes = 40, .relations = relations, .edges = {300, 9, 9}});
+        const Edge edge = fixture.graph().test.front();
+        const bool leaves_itself = model.kind == ModelKind::kDot || relations == 1;
         const LinkQuestion question{side == Side::kTail ? edge.head : edge.tail, edge.relation, side};
         for (const KnownEdges known : {KnownEdges::kHide, KnownEdges::kMark}) {
           std::vector<Prediction> expected;
@@ -125,7 +126,7 @@ TEST(PredictLinks, AgreeWithScoringEveryEdgeAndKnowTheKnown) {
                 (model.kind == ModelKind::kDot &&
                  fixture.filter.contains({Value(other.tail), Value(other.relation), Value(other.head)}));
             all_known += is_known ? 1 : 0;
-            const bool is_itself = model.kind == ModelKind::kDot && NodeId{node} == question.known;
+            const bool is_itself = leaves_itself && NodeId{node} == question.known;
             if ((is_known || is_itself) && known == KnownEdges::kHide) continue;
             expected.push_back({NodeId{node}, static_cast<float>(fixture.naive.SideScore(other, side)), is_known});
           }

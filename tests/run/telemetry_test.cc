@@ -70,11 +70,13 @@ TEST_F(MetricsLogTest, DropsWhatWasNotCommitted) {
   EXPECT_EQ(FileBytes(path_), first + SealLine(ToJson(EpochEvent{.epoch = 2, .loss = 7}), first.size()));
 }
 
-TEST_F(MetricsLogTest, LeavesAShorterFileAsItIs) {
+TEST_F(MetricsLogTest, RefusesAShorterFileAndLeavesItAsItIs) {
+  EXPECT_ERROR(MetricsLog::Open(path_, 1), kCorrupt, "metrics.jsonl: no such file; expected the 1 bytes");
+  EXPECT_FALSE(std::filesystem::exists(path_));
   WriteFileBytes(path_, "{}\n");
-  ASSERT_OK_AND_ASSIGN(const MetricsLog log, MetricsLog::Open(path_, 1000));
+  EXPECT_ERROR(MetricsLog::Open(path_, 4), kCorrupt, "metrics.jsonl: 3 bytes; expected at least the 4 that were");
   EXPECT_EQ(FileBytes(path_), "{}\n");
-  EXPECT_EQ(log.bytes(), 3U);
+  EXPECT_OK(MetricsLog::Open(path_, 3));
 }
 
 TEST_F(MetricsLogTest, ErrorsNameTheFile) {

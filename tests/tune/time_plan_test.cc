@@ -24,9 +24,19 @@ TEST(TimePlanTest, EachRungHasItsShare) {
 
 TEST(TimePlanTest, WhatMustFollowHasItsTime) {
   const TimePlan plan(100);
-  EXPECT_TRUE(plan.Admits({.rung = 0, .rungs = 3, .spent = 10, .needed = 10, .later = 70}));
-  EXPECT_FALSE(plan.Admits({.rung = 0, .rungs = 3, .spent = 10, .needed = 10, .later = 80}));
+  EXPECT_TRUE(plan.Admits({.rung = 2, .rungs = 3, .spent = 10, .needed = 10, .later = 74}));
+  EXPECT_FALSE(plan.Admits({.rung = 2, .rungs = 3, .spent = 10, .needed = 10, .later = 76}));
+  EXPECT_TRUE(plan.Admits({.rung = 1, .rungs = 3, .spent = 10, .needed = 10, .later = 71}));
+  EXPECT_FALSE(plan.Admits({.rung = 1, .rungs = 3, .spent = 10, .needed = 10, .later = 74})) << "it may take longer";
+  EXPECT_TRUE(plan.Admits({.rung = 0, .rungs = 3, .spent = 10, .needed = 10, .later = 68}));
+  EXPECT_FALSE(plan.Admits({.rung = 0, .rungs = 3, .spent = 10, .needed = 10, .later = 71}));
   EXPECT_FALSE(plan.Admits({.rung = 2, .rungs = 3, .spent = 90, .needed = 10})) << "a margin is left";
+}
+
+TEST(TimePlanTest, ATrialIsShorterIfTheBestIsTrainedTwice) {
+  EXPECT_EQ(TimePlan(1000).MostSecondsOfTrial(1), 250);
+  EXPECT_EQ(TimePlan(1000).MostSecondsOfTrial(0), 250) << "the only trial";
+  EXPECT_EQ(TimePlan(1000).MostSecondsOfTrial(2), 200);
 }
 
 TEST(TimePlanTest, ATaskThatTakesTooLongMustEnd) {
