@@ -188,13 +188,13 @@ class Search {
   void Take(const SearchEvent& event) {
     Trial& trial = trials_[event.trial];
     trial.seconds += event.seconds;
-    trial.validation_seconds += event.validation_seconds;
+    trial.fixed_seconds += event.fixed_seconds;
     paused_ = event.kind == SearchEvent::Kind::kPaused;
     begun_ = event.kind == SearchEvent::Kind::kBegun || (begun_ && paused_);
     if (event.kind == SearchEvent::Kind::kResult) {
       trial.epochs_done = event.epoch;
       trial.scores = event.scores;
-      if (event.validation_seconds > 0) ++trial.validations;
+      if (event.fixed_seconds > 0) ++trial.timed_rungs;
       halving_.AddResult(event.scores.mrr);
     } else if (event.kind == SearchEvent::Kind::kFailed) {
       trial.failure = event.reason;
@@ -269,9 +269,14 @@ class Search {
       event.reason = MessageOf(settings.status());
       return event;
     }
-    double validation_seconds = 0;
-    if (settings->validate) settings->validate = Timing(std::move(settings->validate), validation_seconds);
+    double fixed_seconds = 0;  // of the start and the validations
+    if (settings->validate) settings->validate = Timing(std::move(settings->validate), fixed_seconds);
     TrainCallbacks callbacks = callbacks_.train;
+    bool started = false;
+    callbacks.on_loading = [&](const LoadingChoice& choice) {
+      if (!std::exchange(started, true)) fixed_seconds += clock_.SecondsOfPart();
+      if (callbacks_.train.on_loading) callbacks_.train.on_loading(choice);
+    };
     bool trained = paused_;  // if the log has what was trained before the validation
     callbacks.on_batch = [&](const TrainProgress& progress) {
       trained = true;
@@ -287,7 +292,7 @@ class Search {
     const absl::StatusOr<std::optional<ValidationScores>> scores =
         TrainToEpoch(trained_graph_, paths_.Trial(task.trial), trial.options, epoch, *settings, callbacks, should_stop);
     // After a kill in the validation only that is repeated, and the log has no time of the epochs. It counts for them.
-    if (trained) event.validation_seconds = validation_seconds;
+    if (trained) event.fixed_seconds = fixed_seconds;
     if (!scores.ok()) {
       if (!IsDiverged(scores.status())) return scores.status();
       event.reason = MessageOf(scores.status());

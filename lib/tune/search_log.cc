@@ -28,7 +28,7 @@ constexpr std::pair<Kind, std::string_view> kKinds[] = {{Kind::kResult, "result"
 constexpr std::string_view kCandidates = "candidates";
 // Not in older logs.
 constexpr char kLargerSeconds[] = "larger_seconds";
-constexpr char kValidationSeconds[] = "validation_seconds";
+constexpr char kFixedSeconds[] = "fixed_seconds";
 
 std::string Text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -71,7 +71,7 @@ std::string EventText(const SearchEvent& event) {
   }
   if (HasReason(event.kind)) json["reason"] = event.reason;
   json["seconds"] = event.seconds;
-  if (event.validation_seconds > 0) json[kValidationSeconds] = event.validation_seconds;
+  if (event.fixed_seconds > 0) json[kFixedSeconds] = event.fixed_seconds;
   return Text(json);
 }
 
@@ -107,8 +107,8 @@ std::optional<SearchEvent> ParseEvent(const Json& json) {
                         Take(json, "hits@10", scores.hits_at_10) && Take(json, "mean_rank", scores.mean_rank) &&
                         Take(json, "triples", scores.triples);
   if (event.kind == Kind::kResult && !complete) return std::nullopt;
-  const bool timed = json.contains(kValidationSeconds);
-  if (timed && !(Take(json, kValidationSeconds, event.validation_seconds) && event.validation_seconds >= 0)) {
+  const bool timed = json.contains(kFixedSeconds);
+  if (timed && !(Take(json, kFixedSeconds, event.fixed_seconds) && event.fixed_seconds >= 0)) {
     return std::nullopt;
   }
   return event;
@@ -169,7 +169,7 @@ absl::Status CheckArguments(const std::string& folder, const Json& before, const
 
 EventKeys SearchLogKeys() {
   std::vector<std::string> events = {HeadText({}), CandidatesText({.options = {}, .larger_seconds = 1})};
-  for (const auto& [kind, name] : kKinds) events.push_back(EventText({.kind = kind, .validation_seconds = 1}));
+  for (const auto& [kind, name] : kKinds) events.push_back(EventText({.kind = kind, .fixed_seconds = 1}));
   return KeysOfEvents(events);
 }
 

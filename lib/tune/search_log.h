@@ -34,11 +34,12 @@ struct SearchEvent {
   Kind kind = Kind::kResult;
   std::uint64_t trial = 0;
   std::uint64_t rung = 0;
-  std::uint64_t epoch = 0;        // epochs done, of a result
-  ValidationScores scores = {};   // of a result
-  std::string reason = {};        // of a failure, or of a trial that has left
-  double seconds = 0;             // since the previous event, or since this process started the search
-  double validation_seconds = 0;  // the part of `seconds` in validations
+  std::uint64_t epoch = 0;       // epochs done, of a result
+  ValidationScores scores = {};  // of a result
+  std::string reason = {};       // of a failure, or of a trial that has left
+  double seconds = 0;            // since the previous event, or since this process started the search
+  double fixed_seconds =
+      0;  // the part of `seconds` that does not depend on the number of epochs: starts and validations
 };
 
 // The trials of a search without a space. They depend on the memory and, within a time, on the machine's speed, so a

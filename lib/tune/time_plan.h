@@ -42,7 +42,7 @@ class TimePlan {
 
  private:
   static constexpr double kShareOfTrial = 0.25;
-  static constexpr double kShareOfTrialTwice = 0.2;
+  static constexpr double kShareOfTrialTwice = 0.18;
   double Usable() const;
   double EndOfRung(const Task& task) const;
 

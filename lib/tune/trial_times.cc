@@ -6,13 +6,12 @@
 namespace octavo {
 
 double TrialTimes::ThroughRung(const Trial& trial, std::size_t rung) const {
-  return OfEpochs(trial, trial.epochs_done, EndOfRung(trial, halving_.rungs(), rung)) + OfValidation(trial);
+  return OfEpochs(trial, trial.epochs_done, EndOfRung(trial, halving_.rungs(), rung)) + Fixed(trial);
 }
 
 double TrialTimes::AfterRung(const Trial& trial, std::size_t rung) const {
-  const auto validations = static_cast<double>(halving_.rungs().size() - rung - 1);
-  return OfEpochs(trial, EndOfRung(trial, halving_.rungs(), rung), trial.options.epochs) +
-         validations * OfValidation(trial);
+  const auto rungs = static_cast<double>(halving_.rungs().size() - rung - 1);
+  return OfEpochs(trial, EndOfRung(trial, halving_.rungs(), rung), trial.options.epochs) + rungs * Fixed(trial);
 }
 
 double TrialTimes::Whole(const Trial& trial) const { return OfEpochs(trial, 0, trial.options.epochs); }
@@ -21,11 +20,11 @@ double TrialTimes::OfEpochs(const Trial& trial, std::uint64_t first, std::uint64
   return OfEpoch(trial) * static_cast<double>(end - std::min(end, first));
 }
 
-// Includes a share of the starts. A trial without a result is expected to take what was measured for it, or else the
+// A trial without a result is expected to take what was measured for it, or else the
 // same as the others for the same share of their epochs.
 double TrialTimes::OfEpoch(const Trial& trial) const {
   if (trial.epochs_done > 0) {
-    return std::max(0.0, trial.seconds - trial.validation_seconds) / static_cast<double>(trial.epochs_done);
+    return std::max(0.0, trial.seconds - trial.fixed_seconds) / static_cast<double>(trial.epochs_done);
   }
   const double whole = trial.expected_seconds > 0 ? trial.expected_seconds : MeanWhole();
   return whole / static_cast<double>(trial.options.epochs);
@@ -43,19 +42,19 @@ double TrialTimes::MeanWhole() const {
   return trained > 0 ? seconds / trained : 0;
 }
 
-// The mean of its validations, or of those of the others if it has no result. If its results have no times of
-// validations, these count in its epochs.
-double TrialTimes::OfValidation(const Trial& trial) const {
-  if (trial.validations > 0) return trial.validation_seconds / static_cast<double>(trial.validations);
+// What a rung takes whatever its epochs: the mean of the trial's rungs, or of the others' if it has no result. Where
+// this is not known of its results, it counts in its epochs.
+double TrialTimes::Fixed(const Trial& trial) const {
+  if (trial.timed_rungs > 0) return trial.fixed_seconds / static_cast<double>(trial.timed_rungs);
   if (trial.epochs_done > 0) return 0;
   double seconds = 0;
-  double validations = 0;
+  double rungs = 0;
   for (const Trial& other : trials_) {
     if (other.expected_seconds > 0) continue;
-    seconds += other.validation_seconds;
-    validations += static_cast<double>(other.validations);
+    seconds += other.fixed_seconds;
+    rungs += static_cast<double>(other.timed_rungs);
   }
-  return validations > 0 ? seconds / validations : 0;
+  return rungs > 0 ? seconds / rungs : 0;
 }
 
 double TrialTimes::Later(const Halving::Task& task, bool trains_best_again, double spent) const {

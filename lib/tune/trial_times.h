@@ -20,11 +20,11 @@ class TrialTimes {
   TrialTimes(const TrialTimes&) = delete;
   TrialTimes& operator=(const TrialTimes&) = delete;
 
-  // Training the trial from where it is to the end of the rung, and the validation there.
+  // Training the trial from where it is to the end of the rung, with the start and the validation of the rung.
   double ThroughRung(const Trial& trial, std::size_t rung) const;
-  // From the end of the rung to the end of the trial, and the validations of the later rungs.
+  // From the end of the rung to the end of the trial, with the starts and validations of the later rungs.
   double AfterRung(const Trial& trial, std::size_t rung) const;
-  // All epochs of the trial, without validations.
+  // All epochs of the trial alone.
   double Whole(const Trial& trial) const;
   // What must follow the task, besides the rest of its trial: the rest of the reference and of the larger trial. With
   // `trains_best_again`, also a training of the best on all edges. `spent` is what the search has taken so far.
@@ -33,7 +33,7 @@ class TrialTimes {
  private:
   double OfEpochs(const Trial& trial, std::uint64_t first, std::uint64_t end) const;
   double OfEpoch(const Trial& trial) const;
-  double OfValidation(const Trial& trial) const;
+  double Fixed(const Trial& trial) const;
   double MeanWhole() const;
   bool Continues(const Trial& trial, std::size_t rung) const;
 

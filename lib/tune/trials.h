@@ -48,8 +48,8 @@ struct Trial {
   std::uint64_t epochs_done = 0;    // at its last result
   ValidationScores scores = {};     // at its last result
   double seconds = 0;               // in all, as far as logged
-  double validation_seconds = 0;    // of these, in validations, also in those that were stopped
-  std::uint64_t validations = 0;    // results whose validation was timed
+  double fixed_seconds = 0;         // of these, in starts and validations, also in those that were stopped
+  std::uint64_t timed_rungs = 0;    // whose fixed seconds are known
   double expected_seconds = 0;      // of all its epochs, if that was measured before; or 0
   std::string failure = {};         // why it failed or left; empty if it has not
   bool left = false;                // for lack of time

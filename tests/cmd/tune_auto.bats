@@ -15,7 +15,7 @@ setup() { cd "$BATS_TEST_TMPDIR" && ln -s "$BATS_FILE_TMPDIR"/{graph,split,unbro
 short=(--trials 4 --validation-sample 20)
 
 # The log without times, and without the checksums over them.
-decisions() { sed -E 's/"seconds":[0-9.e+-]+/"seconds":0/; s/,"validation_seconds":[0-9.e+-]+//; s/,?"checksum":"[0-9a-f]*"//' "$1/tune.jsonl"; }
+decisions() { sed -E 's/"seconds":[0-9.e+-]+/"seconds":0/; s/,"fixed_seconds":[0-9.e+-]+//; s/,?"checksum":"[0-9a-f]*"//' "$1/tune.jsonl"; }
 # value FILE KEY: of an object.
 value() { /usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$@"; }
 option() { /usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[1] + "/run.json"))["options"][sys.argv[2]])' "$@"; }

@@ -29,10 +29,10 @@ class SearchLogTest : public ::testing::Test {
       .scores =
           {.mrr = 1.0 / 3, .hits_at_1 = 0.1, .hits_at_3 = 0.2, .hits_at_10 = 2.0 / 3, .mean_rank = 12.5, .triples = 77},
       .seconds = 0.5,
-      .validation_seconds = 0.375};
+      .fixed_seconds = 0.375};
   const SearchEvent failed_ = {
       .kind = Kind::kFailed, .trial = 4, .reason = "not finite at \"n\\1\"\n", .seconds = 0.25};
-  const SearchEvent paused_ = {.kind = Kind::kPaused, .trial = 5, .seconds = 0.125, .validation_seconds = 0.0625};
+  const SearchEvent paused_ = {.kind = Kind::kPaused, .trial = 5, .seconds = 0.125, .fixed_seconds = 0.0625};
 };
 
 TEST_F(SearchLogTest, GivesBackCandidatesAndDecisions) {
@@ -99,12 +99,12 @@ TEST_F(SearchLogTest, GivesBackWhatWasAppended) {
   EXPECT_EQ(result.scores.hits_at_10, 2.0 / 3);
   EXPECT_EQ(result.scores.mean_rank, 12.5);
   EXPECT_EQ(result.scores.triples, 77U);
-  EXPECT_EQ(result.validation_seconds, 0.375);
+  EXPECT_EQ(result.fixed_seconds, 0.375);
   EXPECT_EQ(log.events()[1].kind, Kind::kFailed);
   EXPECT_EQ(log.events()[1].reason, failed_.reason);
   EXPECT_EQ(log.events()[2].kind, Kind::kPaused);
   EXPECT_EQ(log.events()[2].trial, 5U);
-  EXPECT_EQ(log.events()[2].validation_seconds, 0.0625);
+  EXPECT_EQ(log.events()[2].fixed_seconds, 0.0625);
 }
 
 // A kill can truncate the last line anywhere.
@@ -156,7 +156,7 @@ TEST_F(SearchLogTest, DamageIsNamedWithItsLine) {
   check(head + "{\"event\":\"paused\",\"trial\":0.5,\"rung\":0,\"seconds\":0}\n", ":2: expected an event");
   check(head + "{\"event\":\"paused\",\"trial\":0,\"rung\":0,\"seconds\":\"1\"}\n", ":2: expected an event");
   for (const std::string seconds : {"-1", "\"1\""}) {
-    check(head + "{\"event\":\"paused\",\"trial\":0,\"rung\":0,\"seconds\":2,\"validation_seconds\":" + seconds + "}\n",
+    check(head + "{\"event\":\"paused\",\"trial\":0,\"rung\":0,\"seconds\":2,\"fixed_seconds\":" + seconds + "}\n",
           ":2: expected an event");
   }
   check(head + "{\"event\":\"failed\",\"trial\":0,\"rung\":0,\"seconds\":0}\n", ":2: expected an event");

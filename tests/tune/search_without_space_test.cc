@@ -393,8 +393,20 @@ TEST_F(SearchOfGivenCandidatesTest, TheTrainingOnAllEdgesHasTheTimeOfTheBest) {
 TEST_F(SearchOfGivenCandidatesTest, ValidationsCountOnceInARung) {
   ValidationsTake(60);
   ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, SearchOf({.options = Candidates(60, 9)}, 1600, 90, 0));
-  EXPECT_NEAR(outcome.trials[0].validation_seconds, 180, 1e-6);
-  EXPECT_EQ(outcome.trials[0].validations, 3U);
+  EXPECT_NEAR(outcome.trials[0].fixed_seconds, 180, 1e-6);
+  EXPECT_EQ(outcome.trials[0].timed_rungs, 3U);
+  EXPECT_EQ(CountDone(outcome, 1), 9);
+  EXPECT_EQ(CountDone(outcome, 9), 3);
+  EXPECT_LE(now_, 1600);
+}
+
+TEST_F(SearchOfGivenCandidatesTest, StartsCountOnceInARung) {
+  callbacks_.settings = [this](const TrainOptions&, const Graph&) -> absl::StatusOr<TrainSettings> {
+    now_ += 60;
+    return TrainSettings{.memory = kPlenty, .validate = ByRate};
+  };
+  ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, SearchOf({.options = Candidates(60, 9)}, 1600, 90, 0));
+  EXPECT_NEAR(outcome.trials[0].fixed_seconds, 180, 1e-6);
   EXPECT_EQ(CountDone(outcome, 1), 9);
   EXPECT_EQ(CountDone(outcome, 9), 3);
   EXPECT_LE(now_, 1600);
@@ -415,9 +427,9 @@ TEST_F(SearchOfGivenCandidatesTest, AfterAKillInAValidationItsTimeCountsForTheEp
   EXPECT_FALSE(SearchOf({.options = Candidates(3, 9)}, 5000, 90, 0).ok());
   ASSERT_OK(SetFailpoints(""));
   ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, Search());
-  EXPECT_EQ(outcome.trials[0].validations, 2U);
-  EXPECT_NEAR(outcome.trials[0].validation_seconds, 2 * 60, 1e-6);
-  EXPECT_EQ(outcome.trials[1].validations, 3U);
+  EXPECT_EQ(outcome.trials[0].timed_rungs, 2U);
+  EXPECT_NEAR(outcome.trials[0].fixed_seconds, 2 * 60, 1e-6);
+  EXPECT_EQ(outcome.trials[1].timed_rungs, 3U);
 }
 
 TEST_F(SearchOfGivenCandidatesTest, AStoppedValidationIsNoEpoch) {
@@ -429,8 +441,8 @@ TEST_F(SearchOfGivenCandidatesTest, AStoppedValidationIsNoEpoch) {
   stop = 0;
   ValidationsTake(60);
   ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, Search());
-  EXPECT_EQ(outcome.trials[0].validations, 3U);
-  EXPECT_NEAR(outcome.trials[0].validation_seconds, 4 * 60, 1e-6) << "one was repeated";
+  EXPECT_EQ(outcome.trials[0].timed_rungs, 3U);
+  EXPECT_NEAR(outcome.trials[0].fixed_seconds, 4 * 60, 1e-6) << "one was repeated";
 }
 
 TEST_F(SearchOfGivenCandidatesTest, WithoutTheFirstTheOthersAreNotTooSlow) {

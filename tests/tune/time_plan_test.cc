@@ -36,7 +36,7 @@ TEST(TimePlanTest, WhatMustFollowHasItsTime) {
 TEST(TimePlanTest, ATrialIsShorterIfTheBestIsTrainedTwice) {
   EXPECT_EQ(TimePlan(1000).MostSecondsOfTrial(1), 250);
   EXPECT_EQ(TimePlan(1000).MostSecondsOfTrial(0), 250) << "the only trial";
-  EXPECT_EQ(TimePlan(1000).MostSecondsOfTrial(2), 200);
+  EXPECT_EQ(TimePlan(1000).MostSecondsOfTrial(2), 180);
 }
 
 TEST(TimePlanTest, ATaskThatTakesTooLongMustEnd) {

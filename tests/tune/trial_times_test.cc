@@ -18,14 +18,14 @@ class TrialTimesTest : public ::testing::Test {
     }
     trials_[1].expected_seconds = 2700;
   }
-  // The next trial has ended its rung: `seconds` in all so far, `validation` of them in its validations.
-  void End(double seconds, double validation, double mrr = 0.5) {
+  // The next trial has ended its rung: `seconds` in all so far, `fixed` of them in starts and validations.
+  void End(double seconds, double fixed, double mrr = 0.5) {
     const Halving::Task task = *halving_.Next();
     Trial& trial = trials_[task.trial];
     trial.epochs_done = EndOfRung(trial, halving_.rungs(), task.rung);
     trial.seconds = seconds;
-    trial.validation_seconds = validation;
-    trial.validations = validation > 0 ? task.rung + 1 : 0;
+    trial.fixed_seconds = fixed;
+    trial.timed_rungs = fixed > 0 ? task.rung + 1 : 0;
     halving_.AddResult(mrr);
   }
 
