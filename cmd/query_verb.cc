@@ -42,7 +42,9 @@ CLI::Option* AddNeighborFlags(CLI::App& app, QueryFlags& flags) {
 }
 
 void AddPredictFlags(CLI::App& app, QueryFlags& flags) {
-  app.add_option("--known", flags.known, "Answers of predict that are edges of the graph: hide or mark")
+  app.add_option("--known", flags.known,
+                 "Answers of predict that are edges of the graph, and the asked node where it says nothing (model dot, "
+                 "or one relation): hide or mark")
       ->check(CLI::IsMember({"hide", "mark"}))
       ->type_name("NAME")
       ->capture_default_str();

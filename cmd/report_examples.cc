@@ -41,6 +41,7 @@ absl::StatusOr<Example> TailsOf(const TrainedRun& run, const Edge& edge, const N
   const std::string relation = MapName(run.graph->RelationName(edge.relation), run.graph->LabelOf(edge.relation));
   Example example = {.question = fmt::format("{}, {}, ?", TextOf(run, edge.head), relation)};
   for (const Prediction& prediction : found.nodes) {
+    if (prediction.node == edge.head && !prediction.known) continue;  // mostly because rows are like themselves
     const std::string_view note = prediction.node == edge.tail ? "the edge" : prediction.known ? "in the graph" : "";
     example.answers.push_back({.name = TextOf(run, prediction.node),
                                .score = static_cast<double>(prediction.score),

@@ -203,8 +203,9 @@ absl::Status Conclude(Program& program, const TuneFlags& flags, const SearchOutc
 // Flags that have a meaning only with a space, or only without one.
 absl::Status CheckFlags(const TuneFlags& flags) {
   if (flags.space.empty() && !flags.of_space.empty()) {
-    return UsageError(fmt::format("{}: found without --space; expected no {}, since each candidate has its own epochs",
-                                  flags.of_space, flags.of_space));
+    return UsageError(
+        fmt::format("{}: found without --space; expected --time, or a --space, since each candidate has its own epochs",
+                    flags.of_space));
   }
   if (!flags.space.empty() && flags.search.seconds > 0) {
     return UsageError("--time: found with --space; expected --budget, or no --space");

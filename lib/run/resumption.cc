@@ -10,6 +10,7 @@
 #include "fmt/format.h"
 #include "io/file.h"
 #include "plan/lane_schedule.h"
+#include "run/telemetry.h"
 #include "run/trainable.h"
 #include "run/trained_run.h"
 
@@ -76,6 +77,7 @@ absl::StatusOr<Resumption> ReadResumption(const RunPaths& paths, std::uint64_t e
   // Before the tables are opened, which allocates the space of their second files again.
   ASSIGN_OR_RETURN(resumption.manifest, ReadNewestManifest(paths.State()));
   RETURN_IF_ERROR(CheckTrainedOn(*resumption.graph, paths.folder(), resumption.manifest.header));
+  RETURN_IF_ERROR(MetricsLog::Check(paths.Metrics(), resumption.manifest.header.progress.metrics_bytes));
   const Progress& done = resumption.manifest.header.progress;
   const std::uint64_t begun = done.epoch + (done.batch > 0 ? 1 : 0);
   if (begun > options.epochs) {

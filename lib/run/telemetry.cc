@@ -89,19 +89,24 @@ EventKeys MetricsKeys() {
   return KeysOfEvents({ToJson(InitialEvent()), ToJson(epoch), ToJson(ValidationEvent())});
 }
 
-absl::StatusOr<MetricsLog> MetricsLog::Open(const std::filesystem::path& path, std::uint64_t committed_bytes) {
+absl::Status MetricsLog::Check(const std::filesystem::path& path, std::uint64_t committed_bytes) {
   ASSIGN_OR_RETURN(const bool there, FileExists(path));
-  if (!there && committed_bytes > 0) {
-    return CorruptError(
-        fmt::format("{}: no such file; expected the {} bytes that were committed", path.string(), committed_bytes));
+  std::uint64_t size = 0;
+  if (there) {
+    ASSIGN_OR_RETURN(const File file, File::OpenRead(path));
+    ASSIGN_OR_RETURN(size, file.Size());
   }
+  if (size >= committed_bytes) return absl::OkStatus();
+  return CorruptError(
+      fmt::format("{}: {} bytes; expected at least the {} that were committed", path.string(), size, committed_bytes));
+}
+
+absl::StatusOr<MetricsLog> MetricsLog::Open(const std::filesystem::path& path, std::uint64_t committed_bytes) {
+  RETURN_IF_ERROR(Check(path, committed_bytes));
+  ASSIGN_OR_RETURN(const bool there, FileExists(path));
   ASSIGN_OR_RETURN(File file, there ? File::OpenReadWrite(path) : File::Create(path));
   if (!there) RETURN_IF_ERROR(SyncFolder(path.parent_path()));  // otherwise a power cut could lose the name and the log
   ASSIGN_OR_RETURN(const std::uint64_t size, file.Size());
-  if (size < committed_bytes) {
-    return CorruptError(fmt::format("{}: {} bytes; expected at least the {} that were committed", path.string(), size,
-                                    committed_bytes));
-  }
   if (committed_bytes < size) RETURN_IF_ERROR(file.Truncate(committed_bytes));
   return MetricsLog(std::move(file), committed_bytes);
 }

@@ -88,8 +88,9 @@ EventKeys MetricsKeys();
 // Appends events to metrics.jsonl. One owner.
 class MetricsLog {
  public:
-  // Opens or makes the file and truncates it to `committed_bytes`, its length at the last commit: later events belong
-  // to work that will be repeated. If it is shorter, or not there, it is corrupt.
+  // Check alone writes nothing. Open opens or makes the file and truncates it to `committed_bytes`, its length at the
+  // last commit: later events belong to work that will be repeated. If it is shorter, or not there, it is corrupt.
+  static absl::Status Check(const std::filesystem::path& path, std::uint64_t committed_bytes);
   static absl::StatusOr<MetricsLog> Open(const std::filesystem::path& path, std::uint64_t committed_bytes);
 
   absl::Status Append(const InitialEvent& event) { return AppendEvent(ToJson(event)); }

@@ -187,7 +187,8 @@ class Search {
 
   void Take(const SearchEvent& event) {
     Trial& trial = trials_[event.trial];
-    trial.seconds += event.seconds;
+    // What passes before a trial begins is no part of it, such as holding out edges.
+    if (event.kind != SearchEvent::Kind::kBegun) trial.seconds += event.seconds;
     trial.fixed_seconds += event.fixed_seconds;
     paused_ = event.kind == SearchEvent::Kind::kPaused;
     begun_ = event.kind == SearchEvent::Kind::kBegun || (begun_ && paused_);
@@ -291,8 +292,6 @@ class Search {
     };
     const absl::StatusOr<std::optional<ValidationScores>> scores =
         TrainToEpoch(trained_graph_, paths_.Trial(task.trial), trial.options, epoch, *settings, callbacks, should_stop);
-    // After a kill in the validation only that is repeated, and the log has no time of the epochs. It counts for them.
-    if (trained) event.fixed_seconds = fixed_seconds;
     if (!scores.ok()) {
       if (!IsDiverged(scores.status())) return scores.status();
       event.reason = MessageOf(scores.status());
@@ -309,6 +308,9 @@ class Search {
       event.epoch = epoch;
       event.scores = **scores;
     }
+    // After a kill in the validation only that is repeated, and the log has no time of the epochs. It counts for them.
+    const bool goes_on = event.kind == SearchEvent::Kind::kResult || event.kind == SearchEvent::Kind::kPaused;
+    if (trained && goes_on) event.fixed_seconds = fixed_seconds;
     return event;
   }
 

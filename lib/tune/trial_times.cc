@@ -14,7 +14,9 @@ double TrialTimes::AfterRung(const Trial& trial, std::size_t rung) const {
   return OfEpochs(trial, EndOfRung(trial, halving_.rungs(), rung), trial.options.epochs) + rungs * Fixed(trial);
 }
 
-double TrialTimes::Whole(const Trial& trial) const { return OfEpochs(trial, 0, trial.options.epochs); }
+double TrialTimes::Whole(const Trial& trial) const { return AllEpochs(trial) + Fixed(trial); }
+
+double TrialTimes::AllEpochs(const Trial& trial) const { return OfEpochs(trial, 0, trial.options.epochs); }
 
 double TrialTimes::OfEpochs(const Trial& trial, std::uint64_t first, std::uint64_t end) const {
   return OfEpoch(trial) * static_cast<double>(end - std::min(end, first));
@@ -26,17 +28,17 @@ double TrialTimes::OfEpoch(const Trial& trial) const {
   if (trial.epochs_done > 0) {
     return std::max(0.0, trial.seconds - trial.fixed_seconds) / static_cast<double>(trial.epochs_done);
   }
-  const double whole = trial.expected_seconds > 0 ? trial.expected_seconds : MeanWhole();
+  const double whole = trial.expected_seconds > 0 ? trial.expected_seconds : MeanOfAllEpochs();
   return whole / static_cast<double>(trial.options.epochs);
 }
 
 // The mean of the trials that have a result. The larger one says nothing about the others.
-double TrialTimes::MeanWhole() const {
+double TrialTimes::MeanOfAllEpochs() const {
   double seconds = 0;
   double trained = 0;
   for (const Trial& trial : trials_) {
     if (trial.epochs_done == 0 || trial.expected_seconds > 0) continue;
-    seconds += Whole(trial);
+    seconds += AllEpochs(trial);
     ++trained;
   }
   return trained > 0 ? seconds / trained : 0;
@@ -50,7 +52,7 @@ double TrialTimes::Fixed(const Trial& trial) const {
   double seconds = 0;
   double rungs = 0;
   for (const Trial& other : trials_) {
-    if (other.expected_seconds > 0) continue;
+    if (other.expected_seconds > 0 || other.timed_rungs == 0) continue;
     seconds += other.fixed_seconds;
     rungs += static_cast<double>(other.timed_rungs);
   }

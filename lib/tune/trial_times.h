@@ -24,7 +24,7 @@ class TrialTimes {
   double ThroughRung(const Trial& trial, std::size_t rung) const;
   // From the end of the rung to the end of the trial, with the starts and validations of the later rungs.
   double AfterRung(const Trial& trial, std::size_t rung) const;
-  // All epochs of the trial alone.
+  // A training of all epochs, with one start and, to be on the safe side, a validation.
   double Whole(const Trial& trial) const;
   // What must follow the task, besides the rest of its trial: the rest of the reference and of the larger trial. With
   // `trains_best_again`, also a training of the best on all edges. `spent` is what the search has taken so far.
@@ -34,7 +34,8 @@ class TrialTimes {
   double OfEpochs(const Trial& trial, std::uint64_t first, std::uint64_t end) const;
   double OfEpoch(const Trial& trial) const;
   double Fixed(const Trial& trial) const;
-  double MeanWhole() const;
+  double AllEpochs(const Trial& trial) const;
+  double MeanOfAllEpochs() const;
   bool Continues(const Trial& trial, std::size_t rung) const;
 
   const std::vector<Trial>& trials_;

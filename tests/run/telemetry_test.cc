@@ -71,7 +71,7 @@ TEST_F(MetricsLogTest, DropsWhatWasNotCommitted) {
 }
 
 TEST_F(MetricsLogTest, RefusesAShorterFileAndLeavesItAsItIs) {
-  EXPECT_ERROR(MetricsLog::Open(path_, 1), kCorrupt, "metrics.jsonl: no such file; expected the 1 bytes");
+  EXPECT_ERROR(MetricsLog::Open(path_, 1), kCorrupt, "metrics.jsonl: 0 bytes; expected at least the 1 that were");
   EXPECT_FALSE(std::filesystem::exists(path_));
   WriteFileBytes(path_, "{}\n");
   EXPECT_ERROR(MetricsLog::Open(path_, 4), kCorrupt, "metrics.jsonl: 3 bytes; expected at least the 4 that were");

@@ -412,6 +412,15 @@ TEST_F(SearchOfGivenCandidatesTest, StartsCountOnceInARung) {
   EXPECT_LE(now_, 1600);
 }
 
+TEST_F(SearchOfGivenCandidatesTest, HoldingOutEdgesIsNoPartOfATrial) {
+  const TinyTraining training({.nodes = 30, .relations = 3, .edges = 200});
+  options_.graph = training.graph_folder();
+  callbacks_.on_held_out = [this](std::uint64_t) { now_ += 300; };
+  ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, SearchOf({.options = Candidates(60, 9)}, 2000, 90, 0));
+  EXPECT_NEAR(outcome.trials[0].seconds, 90, 1e-6);
+  EXPECT_GT(CountDone(outcome, 9), 2);
+}
+
 // With 150 seconds each, no more than the first fits: 90 + 3 * 150 seconds, and 10 + 150 for another to begin.
 TEST_F(SearchOfGivenCandidatesTest, ValidationsHaveTheirTime) {
   ValidationsTake(150);

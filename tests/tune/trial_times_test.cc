@@ -44,7 +44,7 @@ TEST_F(TrialTimesTest, NothingIsKnownBeforeTheFirstResultButWhatIsExpected) {
 
 TEST_F(TrialTimesTest, AValidationCountsOnceInARung) {
   End(3 + 60, 60);
-  EXPECT_EQ(times_.Whole(trials_[0]), 27);
+  EXPECT_EQ(times_.Whole(trials_[0]), 27 + 60);
   EXPECT_EQ(times_.ThroughRung(trials_[0], 1), 6 + 60);
   EXPECT_EQ(times_.AfterRung(trials_[0], 0), 24 + 2 * 60);
   EXPECT_EQ(times_.AfterRung(trials_[0], 1), 18 + 60);
@@ -84,8 +84,10 @@ TEST_F(TrialTimesTest, AResultWithoutTheTimeOfItsValidationHasItInItsEpochs) {
 // The second validation was stopped once after 30 seconds.
 TEST_F(TrialTimesTest, AValidationThatWasStoppedIsNoEpoch) {
   End(3 + 30 + 60, 30 + 60);
-  EXPECT_EQ(times_.Whole(trials_[0]), 27);
+  EXPECT_EQ(times_.Whole(trials_[0]), 27 + 90);
   EXPECT_EQ(times_.ThroughRung(trials_[0], 1), 6 + 90);
+  trials_[0].timed_rungs = 0;
+  EXPECT_EQ(times_.ThroughRung(trials_[1], 0), 300) << "one that has no result says nothing about the others";
 }
 
 TEST_F(TrialTimesTest, TheRestOfTheFirstFollows) {
@@ -108,9 +110,9 @@ TEST_F(TrialTimesTest, TheRestOfALargerOneThatIsAmongTheBestFollows) {
 TEST_F(TrialTimesTest, TheBestIsTrainedAgainOnAllEdges) {
   End(3 + 60, 60);
   trials_[1].expected_seconds = 0;
-  EXPECT_EQ(times_.Later({.rung = 0, .trial = 1}, true, 0), 24 + 2 * 60 + 27) << "without validations";
+  EXPECT_EQ(times_.Later({.rung = 0, .trial = 1}, true, 0), 24 + 2 * 60 + 27 + 60);
   End(6 + 60, 60, 0.6);
-  EXPECT_EQ(times_.Later({.rung = 0, .trial = 2}, true, 0), 24 + 2 * 60 + 54) << "the best takes 54";
+  EXPECT_EQ(times_.Later({.rung = 0, .trial = 2}, true, 0), 24 + 2 * 60 + 54 + 60) << "the best takes 54";
 }
 
 }  // namespace
