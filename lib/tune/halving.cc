@@ -126,7 +126,9 @@ std::vector<Halving::Place> Halving::Ranking() const {
   std::stable_sort(ranking.begin(), ranking.end(), [&](const Place& a, const Place& b) {
     if (place_class(a) != place_class(b)) return place_class(a) < place_class(b);
     if (place_class(a) != 0) return false;
-    return *a.rung != *b.rung ? *a.rung > *b.rung : a.mrr > b.mrr;
+    if (*a.rung != *b.rung) return *a.rung > *b.rung;
+    // Of equal ones, the one that was trained first continues, and its run is kept.
+    return a.mrr != b.mrr ? a.mrr > b.mrr : !out_[a.trial] && out_[b.trial];
   });
   return ranking;
 }

@@ -67,8 +67,8 @@ class Halving {
 
   // Whether the trial is neither the best nor needed for any further task. Known as soon as enough others are better.
   bool IsOut(std::uint64_t trial) const;
-  // All trials, best first: by the rung reached, then higher MRR, then lower number. Trials without a result follow,
-  // then failed ones.
+  // All trials, best first: by the rung reached, then higher MRR, then those that continue, then lower number. Trials
+  // without a result follow, then failed ones.
   std::vector<Place> Ranking() const;
   // The first of the ranking; nothing if it has no result.
   std::optional<std::uint64_t> Best() const;

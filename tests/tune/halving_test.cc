@@ -147,6 +147,24 @@ TEST(HalvingTest, AFailureIsWorseThanEverything) {
   EXPECT_TRUE(halving.Ranking()[3].failed);
 }
 
+// The others of a rung are trained by their place, not by their number.
+TEST(HalvingTest, OfEqualOnesTheFirstTrainedIsTheBestAndNotOut) {
+  Halving halving({{1, 4}, {3, 3}, {9, 3}}, Halving::Kind::kReference);
+  for (const double mrr : {0.1, 0.2, 0.3, 0.0}) halving.AddResult(mrr);
+  for (const std::uint64_t trial : {0U, 2U, 1U}) {
+    EXPECT_EQ(halving.Next(), (Task{1, trial}));
+    halving.AddResult(trial == 0 ? 0.1 : 0.4);
+  }
+  for (const std::uint64_t trial : {0U, 2U, 1U}) {
+    EXPECT_EQ(halving.Next(), (Task{2, trial}));
+    halving.AddResult(trial == 0 ? 0.1 : 0.5);
+  }
+  EXPECT_EQ(halving.Best(), 2U);
+  EXPECT_FALSE(halving.IsOut(2));
+  EXPECT_TRUE(halving.IsOut(1));
+  EXPECT_THAT(Order(halving), ElementsAre(2, 1, 0, 3));
+}
+
 TEST(HalvingTest, EndsWhereAllFail) {
   Halving halving(MakeRungs(3, 1, 9, 3));
   EXPECT_EQ(halving.Best(), std::nullopt);
