@@ -250,7 +250,7 @@ absl::StatusOr<Predictions> PredictLinks(const EmbeddedGraph& embedded, const Li
   Predictions predictions;
   const QuestionIndex questions(SameQuestions(embedded.model, question));
   // By model dot the score with itself is the square of the row's length. With one relation, linked nodes have similar
-  // rows in other models, too. The node would be the first answer to most questions, and say nothing.
+  // rows in other models, too. The node would often be the first answer, and say nothing.
   const bool leaves_itself = embedded.model.kind == ModelKind::kDot || embedded.graph.relation_count() == 1;
   const auto search_range = [&](const AnswerRange& nodes, const KnownAnswers& answers) -> absl::Status {
     const std::vector<std::uint64_t> known = AnswersOf(answers, questions.size());

@@ -38,8 +38,7 @@ struct SearchEvent {
   ValidationScores scores = {};  // of a result
   std::string reason = {};       // of a failure, or of a trial that has left
   double seconds = 0;            // since the previous event, or since this process started the search
-  double fixed_seconds =
-      0;  // the part of `seconds` that does not depend on the number of epochs: starts and validations
+  double fixed_seconds = 0;      // the part of it in starts and validations, whatever the number of epochs
 };
 
 // The trials of a search without a space. They depend on the memory and, within a time, on the machine's speed, so a

@@ -31,8 +31,8 @@ class TimePlan {
   bool MustEnd(const Task& task, double taken) const;
   // Whether the search could still be in time after `spent` seconds.
   bool Holds(double spent) const { return spent <= Usable(); }
-  // The most that one training in full should take: three or four of them fit, with the first rungs, and one more if
-  // the best is trained `times` times, twice. For a larger candidate it is MostSecondsOfLarger.
+  // The most that one training in full should take, if the best is trained `times` times: three or four trainings fit
+  // beside the first rungs, and one more if `times` is 2. For a larger candidate it is MostSecondsOfLarger.
   double MostSecondsOfTrial(int times) const { return seconds_ * (times > 1 ? kShareOfTrialTwice : kShareOfTrial); }
   // The seconds that one training of a candidate that is larger than the others should take. `first` is the seconds of
   // the first candidate, `times` how often the larger one is trained: twice if the best is trained again, on all edges.

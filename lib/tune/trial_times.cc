@@ -22,8 +22,8 @@ double TrialTimes::OfEpochs(const Trial& trial, std::uint64_t first, std::uint64
   return OfEpoch(trial) * static_cast<double>(end - std::min(end, first));
 }
 
-// A trial without a result is expected to take what was measured for it, or else the
-// same as the others for the same share of their epochs.
+// A trial without a result is expected to take what was measured for it, or else the same as the others for the same
+// share of their epochs.
 double TrialTimes::OfEpoch(const Trial& trial) const {
   if (trial.epochs_done > 0) {
     return std::max(0.0, trial.seconds - trial.fixed_seconds) / static_cast<double>(trial.epochs_done);

@@ -260,6 +260,8 @@ catches_usr1() {
   grep -qE '^chosen: .* --walks 1 .* --epochs 1( --precision bf16)? \(for 0.5 s, ' err.log
   fails 2 '--time: found "soon"; expected a time above 0' "$OCTAVO" train --graph kg --run new --time soon
   fails 2 'epochs that are given' "$OCTAVO" train --graph kg --run new --time 1m --epochs 3
+  "$OCTAVO" train --preset none --graph kg --run new --time 3s --epochs auto --dry-run 2>err.log >out.log
+  grep -q '^because: dim ' err.log
   fails 2 'found those of --preset none; expected --time alone' "$OCTAVO" train --graph kg --run new --time 1m --preset none
   [ ! -e new ]
 }

@@ -19,6 +19,8 @@ setup() { load reading.bash; cd "$BATS_FILE_TMPDIR" || return 1; }
 
 @test "evaluate: table, per relation, and candidates" {
   "$OCTAVO" --quiet evaluate --run run --split train --per-relation >table
+  # The numbers end below their titles.
+  [ "$(grep -A1 '^relation (filtered)' table | awk '{ print length($0) }' | uniq | wc -l)" -eq 1 ]
   grep -q 'among all 14 nodes' table
   grep -qE '^in +11 ' table
   grep -qE '^near +11 ' table

@@ -449,9 +449,13 @@ TEST_F(SearchOfGivenCandidatesTest, AStoppedValidationIsNoEpoch) {
   EXPECT_EQ(LinesWith("\"paused\""), 1U);
   stop = 0;
   ValidationsTake(60);
+  double spent = 0;
+  callbacks_.on_continue = [&spent](double seconds) { spent = seconds; };
   ASSERT_OK_AND_ASSIGN(const SearchOutcome outcome, Search());
   EXPECT_EQ(outcome.trials[0].timed_rungs, 3U);
   EXPECT_NEAR(outcome.trials[0].fixed_seconds, 4 * 60, 1e-6) << "one was repeated";
+  EXPECT_NEAR(spent, stopped.seconds, 1e-6);
+  EXPECT_GT(spent, 60);
 }
 
 TEST_F(SearchOfGivenCandidatesTest, WithoutTheFirstTheOthersAreNotTooSlow) {
